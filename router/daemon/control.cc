@@ -107,8 +107,10 @@ std::optional<InterfaceSettings> Control::prepare_interface(const config::Port& 
   if (!link) return {};
   InterfaceSettings settings(name);
   for (const std::string& path : settings.refused())
-    spdlog::warn("port {}: cannot set {} to 0: who is on that link may tell this host where to send packets",
-                 port.name, path);
+    spdlog::warn(
+        "port {}: cannot set {} to 0; set it by hand, or hosts on that link can redirect traffic of this "
+        "machine",
+        port.name, path);
   commands.set_up(link->ifindex);
   return settings;
 }

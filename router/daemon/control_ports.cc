@@ -23,9 +23,8 @@ constexpr Duration kSilence = 5s;
 constexpr std::uint16_t kLargestMtu = 9216;
 
 void warn_forwarding(const std::string& device, const std::runtime_error& e) {
-  spdlog::warn(
-      "{}: {}; where the kernel forwards, what comes from the network may leave past the conditioners",
-      device, e.what());
+  spdlog::warn("{}: {}; where kernel forwarding is on, packets of the network may bypass the conditioners",
+               device, e.what());
 }
 
 // Interface names have at most 15 characters.
@@ -107,9 +106,9 @@ void Control::open_twin(ControlPort& c, const std::optional<std::string>& twin) 
       return;
     } catch (const std::runtime_error& e) {
       if (twin && starting_)
-        throw std::runtime_error(
-            fmt::format("{}: {}; name another TAP device, or say `twin: off`", what, e.what()));
-      spdlog::info("{}: no TAP twin: {}; the router answers ARP, neighbour discovery and pings itself", what,
+        throw std::runtime_error(fmt::format(
+            "{}: {}; set `twin` to another name for the TAP device, or to `off`", what, e.what()));
+      spdlog::info("{}: no TAP mirror: {}; the router itself answers ARP, neighbor discovery and pings", what,
                    e.what());
     }
   }
@@ -120,7 +119,7 @@ void Control::open_tap(std::size_t p) {
   try {
     control_ports_[p].tap.emplace(control_ports_[p].interface);
   } catch (const std::runtime_error& e) {
-    spdlog::warn("port {}: {}; only stations that `neighbors:` or `ip neigh` name are reached",
+    spdlog::warn("port {}: {}; only neighbors from `neighbors:` or `ip neigh` can be reached",
                  config_.ports[p].name, e.what());
   }
 }
@@ -137,12 +136,13 @@ void Control::open_kernel() {
     guard_forwarding(c);
     give_addresses(c);
   });
-  kernel_routes_.emplace(*commands_, [](const std::string& refused) { spdlog::info("route {}", refused); });
+  kernel_routes_.emplace(
+      *commands_, [](const std::string& refused) { spdlog::info("kernel route not changed: {}", refused); });
   kernel_routes_->want(kernel_routes_of(config_));
   try {
     punt_device_.emplace(punt_name(config_.router.name));
   } catch (const std::runtime_error& e) {
-    spdlog::warn("{}; what is for the kernel and comes by the data plane is lost", e.what());
+    spdlog::warn("{}; packets that the data plane punts to the kernel are dropped", e.what());
   }
   if (punt_device_) {
     try {
@@ -166,7 +166,7 @@ void Control::open_steering(std::size_t p) {
   try {
     control_ports_[p].steer.emplace(control_ports_[p].interface);
   } catch (const std::runtime_error& e) {
-    spdlog::warn("port {}: {}; traffic for the router itself takes the way through the data plane",
+    spdlog::warn("port {}: {}; packets to the router itself reach the kernel through the data plane",
                  config_.ports[p].name, e.what());
   }
 }
@@ -180,10 +180,10 @@ void Control::guard(std::size_t p) {
     for (const auto& [family, device] : {std::pair{"ipv4", interface}, std::pair{"ipv6", std::string("all")}})
       if (tun::read_setting(tun::setting_path(family, device, "forwarding")) > 0)
         throw std::runtime_error(
-            fmt::format("port {}: the kernel would forward what comes in by {} past this router ({}); say "
+            fmt::format("port {}: the kernel would forward packets from {} around this router ({}); run "
                         "`sysctl net.{}.conf.{}.forwarding=0`",
                         port, interface, e.what(), family, device));
-    spdlog::info("port {}: {}; the kernel does not forward, so nothing passes the router", port, e.what());
+    spdlog::info("port {}: {}; kernel forwarding is off, so no packet bypasses the router", port, e.what());
   }
 }
 
@@ -231,7 +231,7 @@ void Control::divert(std::size_t p) {
     control_ports_[p].divert.emplace(control_ports_[p].interface);
     keep_diverting(p);
   } catch (const std::runtime_error& e) {
-    spdlog::warn("port {}: {}; what the kernel itself sends there leaves past the port's queues and shaper",
+    spdlog::warn("port {}: {}; packets that the kernel sends there bypass the port's queues and shaper",
                  config_.ports[p].name, e.what());
   }
 }
@@ -298,7 +298,7 @@ void Control::come_up(ControlPort& c, bool up) {
 void Control::lose_device(int fd) {
   for_each_link([&](ControlPort& c) {
     if (c.twin && c.twin->fd() == fd) {
-      spdlog::warn("the TAP twin {} is gone; start the router again to make it anew", c.twin->name());
+      spdlog::warn("TAP mirror {} was removed; restart the router to create it again", c.twin->name());
       c.twin.reset();
     } else if (c.divert && c.divert->fd() == fd) {
       c.divert.reset();

@@ -84,7 +84,7 @@ Json to_json(const RouterFacts& f) {
 }
 
 RouterFacts facts_of(const Json& j) {
-  constexpr const char* kOther = "the router that runs hands over in another way: restart it";
+  constexpr const char* kOther = "the running router cannot hand over to this version of surety: restart it";
   try {
     if (j.at("sizes") != sizes()) throw std::runtime_error(kOther);
     return {.process = j.at("process"),
@@ -112,7 +112,7 @@ Predecessor::Predecessor(const std::string& router) {
 std::string Predecessor::hear(int* fd) {
   if (!socket_) return {};
   if (!waits(socket_, POLLIN, kPatience))
-    throw std::runtime_error(fmt::format("process {} does not hand over: look at its log", facts_.process));
+    throw std::runtime_error(fmt::format("process {} does not hand over: see its log", facts_.process));
   std::string text(kPart + sizeof(ContractState), '\0');
   iovec part{text.data(), text.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
@@ -147,7 +147,7 @@ Heritage Predecessor::take() {
   if (head.empty()) return heritage;
   const Json json = Json::parse(head, nullptr, false);
   if (!json.is_object())
-    throw std::runtime_error("the router that runs hands over in another way: restart it");
+    throw std::runtime_error("the running router cannot hand over to this version of surety: restart it");
   const auto next = [this] { return hear(); };
   bool whole = hear_all(heritage.known.addresses, json.value("addresses", std::size_t{0}), next) &&
                hear_all(heritage.known.stations, json.value("stations", std::size_t{0}), next);
@@ -194,8 +194,8 @@ void tell_main_process() {
 void Successor::begin(std::string_view version, const RouterFacts& facts, Fd& socket) {
   const std::scoped_lock lock(mutex_);
   if (version != std::to_string(kHandOverVersion))
-    throw std::runtime_error("this router hands over in another way: restart it");
-  if (lives()) throw std::runtime_error("another process is about to take over already");
+    throw std::runtime_error("this router cannot hand over to that version of surety: restart it");
+  if (lives()) throw std::runtime_error("another process is already taking over");
   socket_ = std::move(socket);
   send(Json{{"/surety/" + std::string(kHandOver), to_json(facts)}}.dump());
 }
@@ -239,7 +239,7 @@ void Successor::send(std::string_view message, int fd) {
   }
   while (::sendmsg(socket_.get(), &m, MSG_NOSIGNAL) < 0)
     if ((errno != EAGAIN && errno != EINTR) || !waits(socket_, POLLOUT, kPatience))
-      throw std::runtime_error("the process that was to take over has ended");
+      throw std::runtime_error("the new process ended before it took over");
 }
 
 void Successor::give(const Heritage& heritage, int lock) {
@@ -266,7 +266,7 @@ void Successor::rest_is_free() {
 void Successor::wait_until_taken() {
   std::array<char, 16> text;
   if (!waits(socket_, POLLIN, kPatience) || ::recv(socket_.get(), text.data(), text.size(), 0) <= 0)
-    throw std::runtime_error("the process that was to take over has ended");
+    throw std::runtime_error("the new process ended before it took over");
 }
 
 void Successor::pass_on_reload() {

@@ -133,7 +133,7 @@ void Router::close() {
   for (std::size_t p = 0; p < kMaxPorts; ++p) ports_.close(p);
   ending.lap("ports");
   lock_.reset();
-  spdlog::info("closed {}", ending.text());
+  spdlog::info("closed: {}", ending.text());
 }
 
 // A frame of this machine's kernel, or of the responder, on its way out of a port.
@@ -201,7 +201,7 @@ void Router::start_observers() {
                                 {"neighbors", [this] { return tables_.neighbors(); }}},
         std::move(commands));
   } catch (const std::system_error& e) {
-    spdlog::warn("`surety show` will not work: {}", e.what());
+    spdlog::warn("`surety show` does not work: {}", e.what());
   }
   const config::Metrics& m = snapshot_->config.metrics;
   if (m.listen.empty()) return;
@@ -217,7 +217,7 @@ void Router::keep_report() {
   try {
     report_ = std::make_unique<ReportLog>(directory, written_.metrics.report_size.count());
   } catch (const std::system_error& e) {
-    spdlog::warn("`surety report` will know nothing: {}", e.what());
+    spdlog::warn("report not stored: {}; `surety report` has no data of this run", e.what());
   }
 }
 
@@ -236,7 +236,7 @@ WebPages Router::console() {
         console_files(), [this] { return read(); }, [this] { return clock_.now(); }, std::move(own));
     return [made](std::string_view path) { return made->page(path); };
   } catch (const std::system_error& e) {
-    spdlog::warn("there will be no console: {}", e.what());
+    spdlog::warn("console is off: {}", e.what());
     return {};
   }
 }
@@ -250,7 +250,7 @@ void Router::launch() {
     const int launched = rte_eal_remote_launch(run, workers_[w].get(), static_cast<unsigned>(w + 1));
     if (launched != 0)
       throw std::runtime_error(
-          fmt::format("cannot start on core {}: {}", work_.cores[w], rte_strerror(-launched)));
+          fmt::format("cannot start a worker on core {}: {}", work_.cores[w], rte_strerror(-launched)));
   }
 }
 
@@ -294,14 +294,14 @@ std::string Router::without() const {
   std::vector<std::string> names;
   for (std::size_t p = 0; p < snapshot_->config.ports.size(); ++p)
     if (ports_.is_missing(p)) names.push_back(snapshot_->config.ports[p].name);
-  return names.empty() ? "" : fmt::format(", without {}: not here", fmt::join(names, ", "));
+  return names.empty() ? "" : fmt::format(", without {}: device missing", fmt::join(names, ", "));
 }
 
 // A first configuration has none (deploy/systemd/surety.yaml).
 std::string Router::advice() const {
   return fmt::format(
-      "no ports, nothing is forwarded: `surety setup` shows what there is and writes a first configuration; "
-      "or write `ports:` into {} and have it read, `surety reload {}`",
+      "no ports, nothing is forwarded: `surety setup` lists the NICs and writes a first configuration; "
+      "or write `ports:` into {}, then run `surety reload {}`",
       file_, running_.router.name);
 }
 
@@ -322,7 +322,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
     launch();
     starting_.lap("observers");
     if (predecessor_) predecessor_->taken();
-    spdlog::info("started {}", starting_.text());
+    spdlog::info("started: {}", starting_.text());
     control_errands_.start();
     stage_.store(Stage::forwards);
     tell_start();
@@ -360,7 +360,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
   Phases stopping;
   stop_workers(handing_over ? kHandOverDrain : kDrain);
   stopping.lap("workers");
-  spdlog::info("stopped {}", stopping.text());
+  spdlog::info("workers stopped: {}", stopping.text());
   if (report_) {
     sample_contracts();  // bytes passed since the last sample, and during the end
     report_->add(minute_, minute_rows(last));
@@ -381,8 +381,7 @@ void Router::keep_minute(Minute now, const std::optional<Reading>& workers) {
   if (minute_ != 0) report_->add(minute_, minute_rows(workers));
   minute_ = now;
   const std::string trouble = report_->trouble();
-  if (!trouble.empty() && trouble != report_trouble_)
-    spdlog::warn("what contracts got is not kept: {}", trouble);
+  if (!trouble.empty() && trouble != report_trouble_) spdlog::warn("report not stored: {}", trouble);
   report_trouble_ = trouble;
 }
 

@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 constexpr auto kAnswerPatience = 30s;         // until the control thread answers
 constexpr auto kInstalling = 10s;             // until a new configuration is in the file: ample for a disk
 constexpr std::int64_t kMostSeconds = 86400;  // longest trial
-constexpr std::string_view kFallBack = "back to what was in effect before";
+constexpr std::string_view kFallBack = "the previous configuration is in effect again";
 
 void warn_once(std::string& told, const std::string& what) {
   if (told != what) spdlog::warn("{}", told = what);
@@ -49,7 +49,7 @@ TelemetryServer::Commands Router::changes() {
   add("confirm", [this](std::string_view) { return confirm(); });
   add("installed", [this](std::string_view) { return installed(); });
   add("back", [this](std::string_view) {
-    if (!trial_) throw std::runtime_error("nothing is on trial");
+    if (!trial_) throw std::runtime_error("no configuration is on trial");
     const bool kept = end_trial(false);
     Json said = answer(kept || last_reload_successful_);
     said["kept"] = kept;
@@ -67,8 +67,8 @@ Json Router::between_rounds(const std::function<Json()>& what) {
     try {
       // A new process that takes over has read its configuration; a router that ends accepts none.
       if (stage_.load() != Stage::forwards || successor_.is_there())
-        throw std::runtime_error("the router ends, or another process takes it over: try again");
-      if (!updated()) throw std::runtime_error("the last reload is still under way: try again");
+        throw std::runtime_error("the router is ending, or another process is taking over: try again");
+      if (!updated()) throw std::runtime_error("the last reload is still in progress: try again");
       settle();
       result = what();
     } catch (...) {
@@ -83,7 +83,7 @@ Json Router::between_rounds(const std::function<Json()>& what) {
   try {
     if (thrown) std::rethrow_exception(thrown);
   } catch (const Json::exception&) {
-    throw std::runtime_error("that makes no sense: is it another version of surety?");
+    throw std::runtime_error("invalid request: is it from another version of surety?");
   }
   return result;
 }
@@ -131,8 +131,11 @@ Json Router::try_out(std::string_view text) {
   const bool installing = !wanted.contains("seconds");
   const std::int64_t time =
       installing ? std::chrono::seconds(kInstalling).count() : wanted["seconds"].get<std::int64_t>();
-  if (time < 1 || time > kMostSeconds) throw std::runtime_error("a trial takes from 1 s to 24 h");
-  if (trial_) throw std::runtime_error(fmt::format("what {} applied is on trial already", trial_->who));
+  if (time < 1 || time > kMostSeconds) throw std::runtime_error("a trial lasts from 1 s to 24 h");
+  if (trial_)
+    throw std::runtime_error(
+        fmt::format("a configuration of {} is on trial already: `surety confirm` or `surety rollback` first",
+                    trial_->who));
   Trial trial{running_, config_hash_, {}, who, {}, 0, installing};
   bool taken = false;
   attempt([&] { return taken = take_over(file); });
@@ -147,7 +150,7 @@ Json Router::try_out(std::string_view text) {
 
 // The time to install it in the file starts now.
 Json Router::confirm() {
-  if (!trial_) throw std::runtime_error("nothing is on trial any more");
+  if (!trial_) throw std::runtime_error("no configuration is on trial: the trial is over");
   trial_->until = clock_.now() + kInstalling;
   trial_->installing = true;
   return {{"hash", trial_->hash}, {"seconds", std::chrono::seconds(kInstalling).count()}};
@@ -187,7 +190,7 @@ bool Router::end_trial(bool by_itself) {
 // The current content of the file needs a reload, which was not requested.
 void Router::go_back(bool by_itself) {
   Trial trial = std::move(*std::exchange(trial_, std::nullopt));
-  spdlog::warn("what {} applied was {}: {}", trial.who, by_itself ? "not confirmed" : "taken back",
+  spdlog::warn("trial ended: author={} result={}; {}", trial.who, by_itself ? "not-confirmed" : "rolled-back",
                kFallBack);
   went_back_ = {{"who", trial.who},
                 {"hash", trial.hash},
@@ -201,7 +204,7 @@ void Router::open_store() try {
   store_.open();
   remember("", "start", Json::array());
 } catch (const std::runtime_error& e) {
-  spdlog::warn("`surety history` will know nothing: {}", e.what());
+  spdlog::warn("history not stored: {}; `surety history` has no data of this run", e.what());
 }
 
 void Router::remember(std::string who, std::string how, Json changes, bool staged_is_taken) {
@@ -225,13 +228,13 @@ void Router::remember(std::string who, std::string how, Json changes, bool stage
 void Router::keep_generation() {
   if (!unkept_) return;
   try {
-    const auto lock = ChangeLock::if_free(store_.directory(), "the router", "keeps a generation");
+    const auto lock = ChangeLock::if_free(store_.directory(), "the router", "stores a generation");
     if (!lock) return;
     if (is_installed(unkept_->tree.hash()))
       store_.settle(unkept_->tree, unkept_->about, trial_.has_value(), unkept_->staged_is_taken);
     store_trouble_.clear();
   } catch (const std::runtime_error& e) {
-    warn_once(store_trouble_, fmt::format("a generation is not kept: {}", e.what()));
+    warn_once(store_trouble_, fmt::format("generation not stored: {}", e.what()));
   }
   unkept_.reset();
 }

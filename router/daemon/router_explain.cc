@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t kKeysAtOnce = 128;  // looked up by a worker between two turns
 
 void ask(Worker& worker, const Errands::What& what) {
-  if (!worker.between_turns(what)) throw std::runtime_error("a worker does not answer: look at its log");
+  if (!worker.between_turns(what))
+    throw std::runtime_error("a worker does not answer: see the log of the router");
 }
 
 // A possible ingress interface of a flow, and the flow's key there.
@@ -64,12 +65,12 @@ Arrival Router::find_flow(const Question& q) {
     }
   if (found.empty())
     throw std::runtime_error(
-        "there is no flow with these fields: name the port or interface that such a packet would come by");
+        "there is no flow with these fields: add the port or interface where such a packet arrives");
   std::set<std::string> names;
   for (const Candidate* c : found) names.insert(snapshot_->interfaces->name(c->interface));
   if (names.size() > 1)
     throw std::runtime_error(
-        fmt::format("there are flows with these fields by {}: name one of them", fmt::join(names, " and ")));
+        fmt::format("flows with these fields arrive by {}: add one of them", fmt::join(names, " and ")));
   return found.front()->arrival;
 }
 
@@ -129,7 +130,7 @@ Json Router::explain(std::string_view text) {
   Traces t;
   t.question = parse_question(text);
   const auto check = [&] {
-    if (!updated()) throw std::runtime_error("a reload is under way: ask again");
+    if (!updated()) throw std::runtime_error("a reload is in progress: try again");
     return snapshot_.get();
   };
   const Snapshot* asked = nullptr;
@@ -142,7 +143,7 @@ Json Router::explain(std::string_view text) {
   }
   trace_route(t);
   const std::scoped_lock lock(workers_mutex_);
-  if (check() != asked) throw std::runtime_error("there was a reload meanwhile: ask again");
+  if (check() != asked) throw std::runtime_error("a reload happened meanwhile: try again");
   trace_queues(t);
   return explanation(t, *snapshot_);
 }

@@ -38,7 +38,7 @@ Heritage Router::inherit() {
   if (!predecessor_) return {};
   Heritage heritage = predecessor_->take();
   DpdkPort::follow_another();
-  starting_.lap("the old one");
+  starting_.lap("old_process");
   const std::string name = "router-" + written_.router.name;
   lock_ = heritage.lock ? std::make_unique<ProcessLock>(name, std::move(heritage.lock))
                         : std::make_unique<ProcessLock>(name);
@@ -53,7 +53,7 @@ bool Router::may_restore(const Heritage& heritage) const {
   if (old.config_hash == config_hash_ && old.layout == layout_of(*snapshot_->interfaces) &&
       heritage.contracts.size() == workers_.size())
     return true;
-  spdlog::warn("contracts begin anew: the router before had another configuration");
+  spdlog::warn("contracts reset: the old process had another configuration or number of workers");
   return false;
 }
 
@@ -63,7 +63,7 @@ void Router::restore_contracts(const Heritage& heritage) {
     workers_[w]->restore(heritage.contracts[w]);
     contracts += heritage.contracts[w].size();
   }
-  spdlog::info("{} contracts of process {} go on", contracts, predecessor_->facts().process);
+  spdlog::info("contracts taken over: contracts={} old_process={}", contracts, predecessor_->facts().process);
 }
 
 // Takes over a reload request that reached the old process too late.
@@ -94,8 +94,8 @@ void Router::hand_over(const std::atomic<bool>& reload) {
   successor_.rest_is_free();
   phases.lap("rest");
   successor_.wait_until_taken();
-  phases.lap("the new one");
-  spdlog::info("handed over {}", phases.text());
+  phases.lap("new_process");
+  spdlog::info("handed over: {}", phases.text());
   events_.settle();
   events_.add({EventLevel::notice,
                EventKind::stop,

@@ -48,8 +48,8 @@ bool Router::Opening::open(const config::Config& config) {
     }
     if (needs_root(port.device) && ::geteuid() != 0)
       throw PortError(port.name,
-                      fmt::format("port {}: its device needs root, which this router does not run as; "
-                                  "start it again with `sudo surety run ...`",
+                      fmt::format("port {}: its device needs root, and this router runs as another user; "
+                                  "restart it with `sudo surety run ...`",
                                   port.name));
     of_port(port, [&] { ports_.open(port, p); });
     opened_.push_back(p);
@@ -65,9 +65,8 @@ WorkPlan Router::next_plan(const config::Config& next) const {
   WorkPlan plan = plan_on(work_, next, ports_.abilities(next));
   if (!serves(plan, next))
     throw std::runtime_error(
-        "its rules want packets spread over the workers in another way (contracts that cover more than a "
-        "flow "
-        "belong to one worker): restart the router");
+        "its rules need another distribution of packets to workers (a contract that covers more than a flow "
+        "belongs to one worker): restart the router");
   return plan;
 }
 
@@ -108,8 +107,8 @@ void Router::open_or_miss(std::size_t place) {
   ports_.set_missing(place, true);
   events_.add({EventLevel::warning,
                EventKind::link,
-               fmt::format("{}; the router goes on without it{}", *missing,
-                           may_appear(port) ? ", and opens it when it comes" : " until it is started again"),
+               fmt::format("{}; the router forwards without it{}", *missing,
+                           may_appear(port) ? ", and opens it when it appears" : " until it is restarted"),
                {{"port", port.name}, {"state", "missing"}}});
 }
 
@@ -138,7 +137,7 @@ void Router::open_appeared() {
   for (const std::size_t p : all)
     events_.add({EventLevel::notice,
                  EventKind::link,
-                 fmt::format("port {}: its device has come", snapshot_->config.ports[p].name),
+                 fmt::format("port {}: its device has appeared", snapshot_->config.ports[p].name),
                  {{"port", snapshot_->config.ports[p].name}, {"state", "found"}}});
 }
 
@@ -150,7 +149,7 @@ void Router::open_waiting() {
   } catch (const std::exception& e) {
     events_.add({EventLevel::error,
                  EventKind::reload,
-                 fmt::format("{}; the configuration before is taken again", e.what()),
+                 fmt::format("{}; the previous configuration is in effect again", e.what()),
                  {{"successful", false}, {"reason", e.what()}}});
   }
   try {
@@ -161,7 +160,7 @@ void Router::open_waiting() {
     log_.configure(running_.log);
     trial_.reset();
   } catch (const std::exception& e) {
-    spdlog::error("{}; a port that is not open is tried again with the next reload", e.what());
+    spdlog::error("{}; the next reload tries again to open closed ports", e.what());
   }
   const std::scoped_lock lock(shown_mutex_);
   last_reload_successful_ = false;

@@ -130,7 +130,7 @@ void Router::tell_reloaded(const std::string& hash, const std::vector<config::Ch
   std::string text = fmt::format("reloaded, configuration {}: {}", hash, in_short(changes));
   if (!signal_keys_.empty())
     if (const auto keys = signal_keys_.back().of(snapshot_->config.router.id); !keys.empty())
-      text += fmt::format("; signed by key {}", keys.front().id);
+      text += fmt::format("; signals are signed with key {}", keys.front().id);
   events_.add({EventLevel::notice, EventKind::reload, std::move(text), std::move(fields)});
 }
 
@@ -138,7 +138,7 @@ void Router::refused(const std::string& reason) {
   refusal_ = one_line(reason);
   events_.add({EventLevel::error,
                EventKind::reload,
-               fmt::format("reload refused, the configuration stays as it was: {}", refusal_),
+               fmt::format("reload refused, the configuration is unchanged: {}", refusal_),
                {{"successful", false}, {"reason", refusal_}}});
 }
 
@@ -152,7 +152,7 @@ bool Router::take_over(const std::string& file) {
     return false;
   }
   const std::string hash = hash_of(parsed.tree);
-  spdlog::info("read in {:.1f} ms", laps.lap());
+  spdlog::info("configuration read: ms={:.1f}", laps.lap());
   return adopt(std::move(*parsed.config), hash, parsed.tree);
 }
 
@@ -187,10 +187,10 @@ void Router::find_buffers(const config::Config& config) {
     spdlog::warn("no memory for more packet buffers: {}", rte_strerror(rte_errno));
   const std::uint32_t wanted = least_buffers(config, workers);
   if (wanted > pools_.size_of_each())
-    throw std::runtime_error(
-        fmt::format("its ports and queues want {} packet buffers, and there are {}: restart the router, with "
-                    "`dpdk: {{mbufs: ...}}` for more than that",
-                    wanted, pools_.size_of_each()));
+    throw std::runtime_error(fmt::format(
+        "its ports and queues need {} packet buffers, and there are {}: restart the router; a larger "
+        "`dpdk: {{mbufs: ...}}` leaves room for later changes",
+        wanted, pools_.size_of_each()));
 }
 
 void Router::tell_held() const {
@@ -198,9 +198,8 @@ void Router::tell_held() const {
                       wants = written_.flow_table.held_packets;
   if (has < wants)
     spdlog::warn(
-        "a worker holds at most {} packets in input buffers, of `flow_table: {{held: {}}}`, since there are "
-        "{} "
-        "packet buffers: `dpdk: {{mbufs: ...}}` and a restart give it more",
+        "a worker holds at most {} packets in input buffers, less than `flow_table: {{held: {}}}`, since "
+        "there are {} packet buffers: raise `dpdk: {{mbufs: ...}}` and restart the router",
         has, wants, pools_.size_of_each());
 }
 
@@ -232,7 +231,7 @@ void Router::go_on_by(config::Config config, const config::PortPlaces& places) {
   publish(std::move(next), std::move(updates), std::move(plan));
   const double published = laps.lap();
   if (updated()) settle();
-  spdlog::info("prepared in {:.1f} ms, with the workers after {:.1f} ms, routed after {:.1f} ms", prepared,
+  spdlog::info("configuration applied: prepare_ms={:.1f} publish_ms={:.1f} settle_ms={:.1f}", prepared,
                published, laps.lap());
 }
 
@@ -259,11 +258,10 @@ void Router::publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr
     sold_ = std::move(sold);
   }
   if (!updated())
-    return spdlog::warn("a worker does not answer; it goes by the new configuration when it does");
+    return spdlog::warn("a worker does not answer; it adopts the new configuration as soon as it runs again");
   std::uint64_t longest = 0;
   for (const auto& u : updates_) longest = std::max(longest, u->cycles);
-  spdlog::info("taken over by {} worker{}, in {:.1f} us at most", workers_.size(),
-               workers_.size() > 1 ? "s" : "",
+  spdlog::info("workers updated: workers={} longest_us={:.1f}", workers_.size(),
                static_cast<double>(longest) * 1e6 / static_cast<double>(rte_get_tsc_hz()));
 }
 

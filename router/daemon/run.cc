@@ -66,7 +66,8 @@ void forward(config::ParseResult parsed, const std::string& file, bool take_over
   std::unique_ptr<Predecessor> predecessor = predecessor_of(config.router.name, take_over, lock);
   const EalPlan plan = plan_eal(config);
   if (predecessor && predecessor->facts().hugepages && !plan.hugepages)
-    throw std::runtime_error("there are not hugepages enough for two routers beside each other; restart it");
+    throw std::runtime_error(
+        "too few hugepages are free for the old and the new process together; restart the router");
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
   const std::size_t workers = plan.worker_cores.size();
   const MemoryPlan memory = plan_memory(config, workers);
@@ -75,8 +76,8 @@ void forward(config::ParseResult parsed, const std::string& file, bool take_over
   spdlog::info("{}", memory.summary());
   Phases eal;
   start_eal(plan);
-  eal.lap("EAL");
-  spdlog::info("begun {}", eal.text());
+  eal.lap("eal");
+  spdlog::info("DPDK started: {}", eal.text());
   static Router* router = nullptr;  // for as long as the process
   router = new Router(std::move(config), plan, file, hash_of(parsed.tree), log, std::move(lock),
                       std::move(predecessor));

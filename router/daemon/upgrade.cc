@@ -152,10 +152,10 @@ void take_limits(pid_t old) {
 // supervises only its own children. Empty: it has ended already.
 Fd start(const RouterFacts& old, Within within, pid_t& process) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no other process can be started");
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("cannot start a new process");
   const Fd read_end(ends[0]), write_end(ends[1]);
   const pid_t between = ::fork();
-  if (between < 0) throw std::runtime_error("no other process can be started");
+  if (between < 0) throw std::runtime_error("cannot start a new process");
   if (between == 0) {
     const pid_t child = ::fork();
     if (child == 0) become(old, within);
@@ -163,7 +163,7 @@ Fd start(const RouterFacts& old, Within within, pid_t& process) {
   }
   ::waitpid(between, nullptr, 0);
   if (::read(read_end.get(), &process, sizeof process) != sizeof process || process < 0)
-    throw std::runtime_error("no other process can be started");
+    throw std::runtime_error("cannot start a new process");
   return Fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
 }
 
@@ -188,12 +188,12 @@ void follow(const RouterFacts& old, Within within, const std::optional<std::stri
   while (!forwards(process, router)) {
     if (!lives(started))
       throw std::runtime_error(
-          "the new router has ended, and its log says why; see whether the old one goes on: "
+          "the new router has ended, and its log says why; check that the old one still runs: "
           "`surety show ports`");
     if (std::chrono::steady_clock::now() - begin > kUntilReady) {
       ::kill(process, SIGTERM);
-      throw std::runtime_error(fmt::format("the new router is not ready after {} s, and has been told to end",
-                                           kUntilReady.count()));
+      throw std::runtime_error(
+          fmt::format("the new router is not ready after {} s, and was stopped", kUntilReady.count()));
     }
     std::this_thread::sleep_for(50ms);
   }
@@ -217,7 +217,7 @@ class Request {
     file_ = Fd(::open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
     if (!file_) throw std::runtime_error(fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
     if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
-      throw std::runtime_error("another `surety upgrade` is at it");
+      throw std::runtime_error("another `surety upgrade` is running");
   }
   ~Request() { ::unlink(path_.c_str()); }
   Request(const Request&) = delete;
@@ -252,8 +252,8 @@ bool follow_within(const std::string& service, const RouterFacts& old,
     throw std::runtime_error(fmt::format("systemd does not reload {}: {}", service, done.output));
   if (done.status != 0 || ask(router).process == old.process)
     throw std::runtime_error(
-        fmt::format("no new router has taken over: `journalctl -u {}` says why; see whether the old one goes "
-                    "on: `surety show ports`",
+        fmt::format("no new router has taken over: `journalctl -u {}` says why; check that the old one "
+                    "still runs: `surety show ports`",
                     service));
   fmt::print("process {} has taken over from process {}\n", ask(router).process, old.process);
   return true;
@@ -270,14 +270,15 @@ int upgrade(const std::optional<std::string>& router) try {
   const RouterFacts old = ask(router);
   const std::string user = line_of(contents_of(fmt::format("/proc/{}/status", old.process)), "\nUid:\t");
   if (user.empty() || std::strtoul(user.c_str(), nullptr, 10) != ::geteuid())
-    throw std::runtime_error(fmt::format("process {} is another user's: run this as that one", old.process));
+    throw std::runtime_error(
+        fmt::format("process {} belongs to another user: run this as that user", old.process));
   const auto service = ServiceManager::service_of(old.process);
   const bool is_service = service && is_main_process(old.process, *service);
   if (is_service && follow_within(*service, old, router)) return 0;
   if (is_service)
     std::cerr << fmt::format(
-        "surety: warning: {} has no `ExecReload=surety reload`: until it is started again, the new router is "
-        "without what its unit forbids\n",
+        "surety: warning: {} has no `ExecReload=surety reload`: until it is restarted, the new router runs "
+        "without the restrictions of its unit\n",
         *service);
   follow(old, Within::shell, router);
   return 0;
@@ -291,9 +292,10 @@ std::optional<int> upgrade_instead_of_reload(const std::optional<std::string>& r
   RouterFacts old = ask(router);
   const char* const file = std::getenv("SURETY_FILE");
   if (file == nullptr)
-    throw std::runtime_error("its unit does not say which file is the router's: SURETY_FILE");
+    throw std::runtime_error("its unit does not set SURETY_FILE to the configuration of the router");
   if (std::to_string(old.process) != process)
-    throw std::runtime_error(fmt::format("process {} answers, and the unit's is {}", old.process, process));
+    throw std::runtime_error(
+        fmt::format("process {} answers, but the main process of the unit is {}", old.process, process));
   old.file = file;
   follow(old, Within::unit, router);
   return 0;

@@ -83,8 +83,8 @@ void Watchdog::run() {
       const std::uint64_t turns = watched_[i].turns();
       const bool stands = watches[i].look(turns, clock.now(), ran(thread));
       if (stands && !told[i])
-        stalled_(
-            fmt::format("{} has stood still for {:.3g} s", watched_[i].name, seconds(watched_[i].limit)));
+        stalled_(fmt::format("{} has made no progress for {:.3g} s", watched_[i].name,
+                             seconds(watched_[i].limit)));
       told[i] = stands;
     }
   }
@@ -92,7 +92,7 @@ void Watchdog::run() {
 
 void Watchdog::end_program(const std::string& message) {
   const std::string line =
-      "surety: error: " + message + "; this router ends, for its supervisor to start it anew\n";
+      "surety: error: " + message + "; this router ends, so that its supervisor restarts it\n";
   pollfd standard_error{STDERR_FILENO, POLLOUT, 0};
   if (::poll(&standard_error, 1, 100) == 1 && (standard_error.revents & POLLOUT) != 0) [[maybe_unused]]
     const auto n = ::write(STDERR_FILENO, line.data(), line.size());

@@ -23,8 +23,8 @@ from router import DEFAULTS  # noqa: E402
 from test_reload import Reloaded  # noqa: E402
 from vlan import Access, q, tagged  # noqa: E402
 
-PARTS = re.compile(r"read in ([\d.]+) ms.*?prepared in ([\d.]+) ms, with the workers after ([\d.]+) ms, routed after ([\d.]+) ms", re.S)
-TURN = re.compile(r"taken over by \d+ workers?, in ([\d.]+) us at most")
+PARTS = re.compile(r"configuration read: ms=([\d.]+).*?configuration applied: prepare_ms=([\d.]+) publish_ms=([\d.]+) settle_ms=([\d.]+)", re.S)
+TURN = re.compile(r"workers updated: workers=\d+ longest_us=([\d.]+)")
 LATER = '  later: {port: acc0, vlan: 500, addresses: [10.150.0.254/24], twin: "off"}\n'
 
 

@@ -33,7 +33,7 @@ from harness import Lab, Router, wait_for  # noqa: E402
 from router import DEFAULTS, SURETY  # noqa: E402
 
 SO_TIMESTAMPNS, PORT, TICK = 35, 5001, 0.001
-PHASES = re.compile(r"(begun|started|stopped|closed|handed over) in .*")
+PHASES = re.compile(r"(DPDK started|started|workers stopped|closed|handed over): total_ms=.*")
 CORE_MAC, EDGE_MAC = "02:00:00:00:0c:01", "02:00:00:00:0e:01"
 
 

@@ -132,7 +132,7 @@ def test_one_wrong_file_is_enough(directory):
 
 @pytest.mark.parametrize("ports, more, says", [
     ("p0: {device: af_packet lo}", "workers: [1023]\n", "workers: core 1023 cannot be used here"),
-    ("p0: {device: af_xdp lo, mtu: 9000}", "", "port p0: beside af_xdp ports an mtu of"),
+    ("p0: {device: af_xdp lo, mtu: 9000}", "", "port p0: in a router with af_xdp ports the mtu is at most"),
     ("p0: {device: af_packet lo}", "metrics: {password_file: none}\n", "none:1:1: error: cannot be read"),
     ("p0: {device: af_packet lo}", "metrics: {password_file: open}\n", "may read"),
     ("p0: {device: af_packet lo}", 'metrics: {listen: "192.0.2.1:9464", password_file: ours}\n', "metrics: no interface has the address of 192.0.2.1:9464"),
@@ -290,13 +290,13 @@ class Promised:
 
 def test_hugepages_that_are_free_and_cannot_be_had(namespace, tmp_path):
     sentence = refusal(Promised(namespace, tmp_path), NULL_PORTS + "dpdk: {hugepages: on, memory: 190 GB}\n")
-    assert "100000 hugepages of 2 MB are free, but this process cannot have the" in sentence and "hugepages: off" in sentence
+    assert "100000 hugepages of 2 MB are free, but this process cannot get the" in sentence and "hugepages: off" in sentence
 
 
 @pytest.mark.skipif(FREE.exists() and int(FREE.read_text()) >= 750, reason="so many hugepages are really free here")
 def test_a_router_does_without_hugepages_that_cannot_be_had(namespace, tmp_path):
     with Router(Promised(namespace, tmp_path), NULL_PORTS + "dpdk: {memory: 1500 MB, max_routes: 1024}\n") as router:
-        assert "running without hugepages" in router.stderr() and "cannot have" in router.stderr()
+        assert "running without hugepages" in router.stderr() and "cannot get" in router.stderr()
 
 
 def test_core_that_is_not_there(namespace):

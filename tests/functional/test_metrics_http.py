@@ -98,11 +98,11 @@ class Guarded(Router):
         return Metrics(text)
 
     def reload(self, login, successful):
-        before = self.stderr().count("stays as it was"), self.stderr().count("taken over")
+        before = self.stderr().count("the configuration is unchanged"), self.stderr().count("workers updated")
         self.process.send_signal(signal.SIGHUP)
         def told():
             """what became of the reload"""
-            return (self.stderr().count("stays as it was"), self.stderr().count("taken over")) == (
+            return (self.stderr().count("the configuration is unchanged"), self.stderr().count("workers updated")) == (
                 before[0] + (not successful), before[1] + successful)
         wait_for(told)
         assert self.metrics(login).value("surety_config_last_reload_successful") == successful
@@ -140,7 +140,7 @@ def test_tls_and_a_password(namespace):
         router.reload("prometheus:battery-staple", successful=True)
         router.file("key.pem").write_text(old)
         router.reload("prometheus:battery-staple", successful=False)
-        assert re.search(r"cert\.pem/at:1:1: error: no certificate and key for TLS", router.stderr())
+        assert re.search(r"cert\.pem/at:1:1: error: not a TLS certificate for the key", router.stderr())
         for secret in ("correct-horse", "battery-staple", "wrong", *old.splitlines()[1:-1]):
             assert secret not in router.stderr()
 

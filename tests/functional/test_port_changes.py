@@ -149,13 +149,13 @@ def test_a_device_that_is_not_there_changes_nothing(lab, router):
     with Pings([(lab.a, lab.b.address(4))], 200) as running:
         router.refuse(lab.yaml(lab.dmz() + port("more", "af_packet nope0", ["10.4.0.254/24"])),
                       "router.yaml:7:", "port more: there is no interface `nope0` here; there are: ",
-                      "the configuration stays as it was")
+                      "the configuration is unchanged")
         assert [p for p in router.metrics().ports() if p != "(gone)"] == ["lan0", "wan0"]
         router.reload(lab.yaml(lab.dmz()))
         router.refuse(lab.yaml(lab.dmz(device="af_packet nope0")), "there is no interface `nope0` here")
-        router.refuse(lab.yaml(lab.dmz() + port("more", "memif /root/more.sock server", [])), "makes sockets in /run/surety, or where it had some")
+        router.refuse(lab.yaml(lab.dmz() + port("more", "memif /root/more.sock server", [])), "create sockets only in /run/surety and where it had some")
         meet(lab)
-        router.refuse(lab.yaml(lab.dmz("mtu: 9000")), "port dmz0: its packet buffers are for an mtu of")
+        router.refuse(lab.yaml(lab.dmz("mtu: 9000")), "port dmz0: its packet buffers have room for an mtu of")
         assert pings(lab.c, lab.b.address(4)) == 5
         assert running.results() == [(200, 200)]
 

@@ -127,7 +127,7 @@ def test_a_worker_that_stands_still_ends_the_router(pair, idle):
         took = time.monotonic() - began
         status = router.process.wait(10)
         assert status == 2
-        assert "error: worker 1 on core 1 has stood still for 1 s; this router ends" in router.stderr()
+        assert "error: worker 1 on core 1 has made no progress for 1 s; this router ends" in router.stderr()
         assert took >= (1 if idle == "poll" else 0.99), "one that sleeps has made its last turn up to 10 ms before"
         router.stop = lambda: None  # it has
     with Router(pair.router, yaml, name=router.name) as again:  # whatever that one has left
@@ -155,4 +155,4 @@ def test_a_router_that_was_stopped_itself_goes_on(pair):
         router.process.send_signal(signal.SIGCONT)
         time.sleep(1.5)
         assert router.process.poll() is None
-        assert "stood still" not in router.stderr()
+        assert "made no progress" not in router.stderr()

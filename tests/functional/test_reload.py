@@ -174,7 +174,7 @@ def test_what_is_wrong_changes_nothing(lab, router):
     router.refuse(configuration(police="2 Mbit/h") + router.tail, f"{router.path}:", "2 Mbit/h")
     router.refuse(configuration().replace("af_xdp lan0", "pci 0000:01:00.0", 1) + router.tail,
                   "port `lan0` cannot get a pci device while the router runs; restart it")
-    router.refuse(configuration(limit=1_000_000) + router.tail, "its ports and queues want 1", "packet buffers")
+    router.refuse(configuration(limit=1_000_000) + router.tail, "its ports and queues need 1", "packet buffers")
     pathlib.Path(router.path).rename(router.path.with_suffix(".away"))
     try:
         router.refuse(None, "cannot be read")

@@ -168,14 +168,14 @@ def test_a_twin_that_is_named_must_be_possible():
         router = Router(chain.edge, chain.edge_yaml.replace("lan0: {device: af_xdp lan0", "lan: {device: null"))
         status, text = router.fails()
         assert status == 1
-        assert "port wan0: an interface `lan0` exists already; name another TAP device, or say `twin: off`" in text
+        assert "port wan0: an interface `lan0` exists already; set `twin` to another name for the TAP device, or to `off`" in text
 
 
 def test_a_name_that_is_taken_leaves_it_to_the_responder():
     with Chain() as chain:
         chain.edge.ip("link", "add", "wan0", "type", "veth", "peer", "name", "other")
         with chain.running() as (edge, _):
-            assert "no TAP twin: an interface `wan0` exists already" in edge.stderr()
+            assert "no TAP mirror: an interface `wan0` exists already" in edge.stderr()
             assert ping(chain.core, "10.2.0.254") == {64}
 
 

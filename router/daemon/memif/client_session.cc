@@ -50,7 +50,8 @@ void ClientSession::hear(Letter letter) {
 }
 
 void ClientSession::answer(const Hello& hello) {
-  if (hello.min_version > kVersion || hello.max_version < kVersion) throw Refusal("another version of memif");
+  if (hello.min_version > kVersion || hello.max_version < kVersion)
+    throw Refusal("unsupported version of memif");
   answered_ = true;
   Init init{.version = kVersion};
   copy_text(init.name, "surety");

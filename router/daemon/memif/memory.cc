@@ -42,11 +42,10 @@ void Memory::add(const Fd& file, std::uint64_t size) {
   const auto sum = [](std::uint64_t n, const Region& r) { return n + r.size; };
   const std::uint64_t mapped = std::accumulate(regions_.begin(), regions_.end(), std::uint64_t{0}, sum);
   if (regions_.size() == kMostRegions) throw Refusal("too many regions");
-  if (size == 0 || size > kMostBytes - mapped) throw Refusal("region of no size, or too large");
+  if (size == 0 || size > kMostBytes - mapped) throw Refusal("region empty or too large");
   if (!file) throw Refusal("region without a descriptor");
   if (!sealed(file.get()) || !has_ordinary_pages(file.get()))
-    throw Refusal(
-        "region that can shrink: it must be a memfd with F_SEAL_SHRINK, not huge pages (zero-copy)");
+    throw Refusal("region that can shrink: use a memfd with F_SEAL_SHRINK, without hugepages (no zero-copy)");
   if (!has_bytes(file.get(), size)) throw Refusal("region larger than its file");
   regions_.reserve(regions_.size() + 1);
   void* const base = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);

@@ -121,7 +121,7 @@ void Port::hear(Conversations::iterator from) {
   auto letter = memif::receive(from->socket.get());
   if (!letter || letter->message.type == Type::disconnect) return part(from, "gone");
   try {
-    if (++from->heard > kMostMessages) throw Refusal("talks without end");
+    if (++from->heard > kMostMessages) throw Refusal("too many messages");
     if (letter->message.type == Type::init && claimed_by_another(*from)) throw Refusal("already connected");
     from->session->hear(std::move(*letter));
     if (from->session->agreed() && from != live_) connect(from);
@@ -140,7 +140,7 @@ void Port::connect(Conversations::iterator with) {
   };
   if (!is_eventfd(link_.transmit_event) ||
       !std::all_of(link_.receive_events.begin(), link_.receive_events.end(), is_eventfd))
-    throw Refusal("ring with a descriptor that is no eventfd");
+    throw Refusal("ring with a descriptor that is not an eventfd");
   for (std::size_t q = 0; q < receive_.size(); ++q) {
     receive_[q] = q < link_.receive.size() && link_.receive[q].ring
                       ? ReceiveQueue(link_.memory, link_.receive[q], pool_)

@@ -9,11 +9,11 @@ namespace surety::memif {
 
 namespace {
 
-constexpr Fault kIndex = "moved its ring's index further than the ring is long";
-constexpr Fault kOutside = "gave a descriptor of bytes outside its regions";
-constexpr Fault kUnfinished = "published a frame without its end";
+constexpr Fault kIndex = "moved a ring's index by more than the ring's size";
+constexpr Fault kOutside = "published a descriptor of bytes outside its regions";
+constexpr Fault kUnfinished = "published an incomplete frame";
 constexpr Fault kTooMany = "spread a frame over too many buffers";
-constexpr Fault kTooSmall = "gave buffers that are too small for a frame";
+constexpr Fault kTooSmall = "provided buffers that are too small for a frame";
 
 // The bytes of a frame in order, over all its segments.
 class Source {

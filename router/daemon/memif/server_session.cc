@@ -62,9 +62,9 @@ void ServerSession::hear(Letter letter) {
 }
 
 void ServerSession::introduce(const Init& init) {
-  if (init.version != kVersion) throw Refusal("another version of memif");
-  if (init.id != 0) throw Refusal("no interface of this id");
-  if (init.mode != kEthernet) throw Refusal("only Ethernet is spoken here");
+  if (init.version != kVersion) throw Refusal("unsupported version of memif");
+  if (init.id != 0) throw Refusal("no interface has this id");
+  if (init.mode != kEthernet) throw Refusal("unsupported mode: only Ethernet is supported");
   introduced_ = true;
 }
 
@@ -77,7 +77,7 @@ void ServerSession::add_ring(const AddRing& ring, Fd event) {
   const bool to_us = (ring.flags & AddRing::kToServer) != 0;
   if (ring.index >= (to_us ? receive_.size() : 1)) throw Refusal("ring index too large");
   std::optional<Place>& place = to_us ? receive_[ring.index] : transmit_;
-  if (place) throw Refusal("ring given twice");
+  if (place) throw Refusal("duplicate ring");
   if (!event) throw Refusal("ring without a descriptor");
   if (ring.log2_size > kMostLog2RingSize) throw Refusal("ring too large");
   place = Place{ring, std::move(event)};
@@ -88,7 +88,7 @@ Lane ServerSession::lane(const Place& place) const {
   std::uint8_t* const at = link_.memory.at(ring.region, ring.offset, Ring::bytes(ring.log2_size));
   if (at == nullptr || ring.offset % Ring::kAlignment != 0) throw Refusal("ring outside its region");
   const Lane made{Ring(at, ring.log2_size, false)};
-  if (made.ring.cookie() != kCookie) throw Refusal("ring without its cookie");
+  if (made.ring.cookie() != kCookie) throw Refusal("ring without a valid cookie");
   return made;
 }
 

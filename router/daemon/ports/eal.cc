@@ -129,8 +129,8 @@ bool choose_hugepages(const config::Config& c, std::string& note) {
       free < needed
           ? fmt::format("{} hugepages of 2 MB are free, {} are needed", free, needed)
           : fmt::format(
-                "{} hugepages of 2 MB are free, but this process cannot have the {} that are needed, "
-                "since others have reserved them or its limits (hugetlb of its cgroup) forbid it",
+                "{} hugepages of 2 MB are free, but this process cannot get the {} that are needed: "
+                "other processes have reserved them, or a limit of its cgroup (hugetlb) is lower",
                 free, needed);
   const std::string mend = fmt::format("`echo {} > /proc/sys/vm/nr_hugepages`", needed + 64);
   if (c.dpdk.hugepages == config::Dpdk::Hugepages::on)

@@ -91,24 +91,25 @@ std::string check_limits(const config::Config& config, std::size_t workers, cons
                          bool hugepages, const Limits& limits) {
   const std::uint64_t locked = locked_bytes(config, workers, hugepages), mapped = plan.most() + kMapped;
   if (limits.locked && locked > *limits.locked)
-    throw std::runtime_error(
-        fmt::format("af_xdp ports lock {} of packet buffers, and this process may lock {} (RLIMIT_MEMLOCK): "
-                    "`LimitMEMLOCK=infinity` in its systemd unit, or the capability CAP_IPC_LOCK",
-                    megabytes(locked), megabytes(*limits.locked)));
+    throw std::runtime_error(fmt::format(
+        "af_xdp ports lock {} of packet buffers, but this process may lock only {} (RLIMIT_MEMLOCK): set "
+        "`LimitMEMLOCK=infinity` in its systemd unit, or add the capability CAP_IPC_LOCK",
+        megabytes(locked), megabytes(*limits.locked)));
   if (limits.address_space && mapped > *limits.address_space)
     throw std::runtime_error(fmt::format(
-        "its tables want {} of address space, and this process may have {} (RLIMIT_AS): no `LimitAS=` in its "
-        "systemd unit, or a smaller `dpdk: {{max_routes: ...}}`; `surety check` says what takes how much",
+        "its tables need {} of address space, but this process may have only {} (RLIMIT_AS): remove "
+        "`LimitAS=` from its systemd unit, or lower `dpdk: {{max_routes: ...}}`; `surety check` lists the "
+        "parts",
         megabytes(mapped), megabytes(*limits.address_space)));
   if (!hugepages && limits.resident && plan.start() > *limits.resident)
     throw std::runtime_error(fmt::format(
-        "it takes {} of memory to start, and this process may have {} (memory.max of its cgroup): raise "
-        "`MemoryMax=` in its systemd unit; `surety check` says what takes how much",
+        "the router needs {} of memory to start, but may have only {} (memory.max of its cgroup): raise "
+        "`MemoryMax=` in its systemd unit; `surety check` lists the parts",
         megabytes(plan.start()), megabytes(*limits.resident)));
   if (!hugepages && limits.resident && plan.most() > *limits.resident)
     return fmt::format(
-        "with full tables it takes {} of memory, and this process may have {} (memory.max of its cgroup): "
-        "the kernel ends it then; raise `MemoryMax=` in its systemd unit, or lower `dpdk: {{max_routes: "
+        "with full tables the router needs {} of memory, but may have only {} (memory.max of its cgroup), "
+        "and the kernel then kills it: raise `MemoryMax=` in its systemd unit, or lower `dpdk: {{max_routes: "
         "...}}`",
         megabytes(plan.most()), megabytes(*limits.resident));
   return {};

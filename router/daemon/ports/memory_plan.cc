@@ -52,8 +52,8 @@ MemoryPlan plan_memory(const config::Config& c, std::size_t workers) {
   const PoolPlan pool = plan_pool(c, workers);
   parts.push_back(
       {"packet buffers",
-       fmt::format("{} of {} B: devices {}, queues {}, held {}, between threads {}, working {}, to spare {}; "
-                   "reloads may make them {}",
+       fmt::format("{} of {} B: devices {}, queues {}, held {}, between threads {}, working {}, spare {}; "
+                   "reloads may raise them to {}",
                    pool.start, buffer_bytes(c), needs.devices, needs.queues, needs.held, needs.between,
                    needs.working, pool.start - needs.total(), pool.most),
        buffers_bytes(c, pool.start, pool.most), buffers_bytes(c, pool.most, pool.most)});
@@ -64,15 +64,15 @@ MemoryPlan plan_memory(const config::Config& c, std::size_t workers) {
     const std::string upto = fmt::format("up to {} routes", routes);
     parts.push_back({"FIB IPv4", upto, fib.least4, fib.most4});
     parts.push_back({"FIB IPv6", upto, fib.least6, fib.most6});
-    parts.push_back({"routes", upto + " of each family, and whence they came", 0, 2 * routes * kRoute});
+    parts.push_back({"routes", upto + " of each family, with their sources", 0, 2 * routes * kRoute});
   }
   parts.push_back(fixed("next hops",
-                        fmt::format("{} of them, with neighbours", NextHopTable::kDefaultCapacity),
+                        fmt::format("{} of them, with neighbors", NextHopTable::kDefaultCapacity),
                         NextHopTable::kDefaultCapacity * 16));
   parts.push_back(fixed("rings", fmt::format("between {} workers, for {} ports", workers, c.ports.size()),
                         fabric_bytes(workers, c.ports.size())));
   parts.push_back(
-      fixed("queues", fmt::format("places for {} packets", needs.queues), needs.queues * std::uint64_t{16}));
+      fixed("queues", fmt::format("room for {} packets", needs.queues), needs.queues * std::uint64_t{16}));
   parts.push_back(
       fixed("program", fmt::format("code, libraries, {} workers", workers), kProgram + workers * kWorker));
   return plan;
@@ -100,8 +100,8 @@ std::string MemoryPlan::text() const {
 }
 
 std::string MemoryPlan::summary() const {
-  return fmt::format("memory by the plan: {} at start, {} with full tables; `surety check` says for what",
-                     mega(start()), mega(most()));
+  return fmt::format("memory planned: start_mb={:.1f} full_mb={:.1f}; `surety check` lists the parts",
+                     static_cast<double>(start()) / 1e6, static_cast<double>(most()) / 1e6);
 }
 
 }  // namespace surety

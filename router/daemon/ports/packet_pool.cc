@@ -117,10 +117,10 @@ void check_mtus(const config::Config& c) {
   if (!paged_buffers(c)) return;
   for (const auto& p : c.ports)
     if (p.mtu + RTE_PKTMBUF_HEADROOM + kFraming > kPagedRoom)
-      throw std::runtime_error(
-          fmt::format("port {}: beside af_xdp ports an mtu of {} is the largest, this one has {}; lower it, "
-                      "or use af_packet",
-                      p.name, kPagedRoom - RTE_PKTMBUF_HEADROOM - kFraming, p.mtu));
+      throw std::runtime_error(fmt::format(
+          "port {}: in a router with af_xdp ports the mtu is at most {}, this one is {}; lower it, "
+          "or use af_packet",
+          p.name, kPagedRoom - RTE_PKTMBUF_HEADROOM - kFraming, p.mtu));
 }
 
 rte_mempool* make_packet_pool(const std::string& name, const config::Config& config, const PoolPlan& plan,

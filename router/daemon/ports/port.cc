@@ -76,7 +76,7 @@ void DpdkPort::claim_interface() {
   interface_lock_ = std::make_unique<ProcessLock>(fmt::format("interface-{}-{}", network.st_ino, interface_));
   if (interface_lock_->holder())
     throw std::runtime_error(fmt::format(
-        "port {}: another router (process {}) has interface `{}`; stop it, or name another interface",
+        "port {}: another router (process {}) has interface `{}`; stop it, or use another interface",
         config_.name, *interface_lock_->holder(), interface_));
   if (peer(config_.device) != KernelPeer::steered) return;
   try {
@@ -115,12 +115,12 @@ void DpdkPort::probe(std::size_t index, const std::string& xdp_program) {
 
 void DpdkPort::look_at_device() {
   rte_eth_dev_info device{};
-  must(rte_eth_dev_info_get(id_, &device), "ask the device what it can do");
+  must(rte_eth_dev_info_get(id_, &device), "read the capabilities of the device");
   ability_ = ability_of(device);
   // A virtual device does not hash, even if its driver claims it: the other end selects the queue.
   if (config_.device.kind != Kind::pci) ability_ = {.max_rx_queues = ability_.max_rx_queues};
   rte_ether_addr mac{};
-  must(rte_eth_macaddr_get(id_, &mac), "read its MAC address");
+  must(rte_eth_macaddr_get(id_, &mac), "read the MAC address of the device");
   std::memcpy(mac_.data(), mac.addr_bytes, 6);
   if (config_.mac) mac_ = *config_.mac;
 }
@@ -137,8 +137,8 @@ void DpdkPort::must(int result, const std::string& what) const {
 
 void DpdkPort::start(std::uint16_t rx_queues, Spread spread) {
   if (rx_queues > ability_.max_rx_queues || rx_queues == 0)
-    throw std::runtime_error(fmt::format("port {}: it receives in {} queues at most, not in {}", config_.name,
-                                         ability_.max_rx_queues, rx_queues));
+    throw std::runtime_error(fmt::format("port {}: the device has at most {} receive queues, not {}",
+                                         config_.name, ability_.max_rx_queues, rx_queues));
   rx_queues_ = rx_queues;
   if (config_.device.kind == Kind::memif) return start_memif();
   started_ = true;
@@ -152,16 +152,16 @@ void DpdkPort::start(std::uint16_t rx_queues, Spread spread) {
 void DpdkPort::set_promiscuous(bool on) {
   if (config_.device.kind == Kind::memif) return;
   const int r = on ? rte_eth_promiscuous_enable(id_) : rte_eth_promiscuous_disable(id_);
-  if (r != -ENOTSUP) must(r, on ? "make it promiscuous" : "make it promiscuous no more");
+  if (r != -ENOTSUP) must(r, on ? "set promiscuous mode" : "end promiscuous mode");
 }
 
 void DpdkPort::change(const config::Port& next) {
   const auto room = static_cast<std::uint32_t>(rte_pktmbuf_data_room_size(pool_));
   const std::uint32_t most = room - RTE_PKTMBUF_HEADROOM - kFraming;
   if (next.mtu > most)
-    throw std::runtime_error(
-        fmt::format("port {}: its packet buffers are for an mtu of {} at most; restart the router for {}",
-                    next.name, most, next.mtu));
+    throw std::runtime_error(fmt::format(
+        "port {}: its packet buffers have room for an mtu of {} at most; restart the router for {}",
+        next.name, most, next.mtu));
   if (next.mtu != config_.mtu) set_mtu(next.mtu);
   try {
     if (next.promiscuous != config_.promiscuous) set_promiscuous(next.promiscuous);
@@ -179,7 +179,7 @@ void DpdkPort::start_device(Spread spread) {
     if (rte_eth_dev_start(id_) == 0) return find_interrupts();
   }
   configure(spread, false);
-  must(rte_eth_dev_start(id_), "start it");
+  must(rte_eth_dev_start(id_), "start the device");
 }
 
 void DpdkPort::start_memif() {
@@ -188,11 +188,11 @@ void DpdkPort::start_memif() {
   try {
     memif_ = std::make_unique<memif::Port>(terms, config_.device.name, config_.device.server, *pool_);
   } catch (const std::system_error& e) {
-    throw std::runtime_error(
-        fmt::format("port {}: cannot serve {}: {}; {}", config_.name, config_.device.name, e.code().message(),
-                    e.code() == std::errc::permission_denied
-                        ? "a router that runs makes sockets in /run/surety, or where it had some at its start"
-                        : "does another port use this socket?"));
+    throw std::runtime_error(fmt::format(
+        "port {}: cannot serve {}: {}; {}", config_.name, config_.device.name, e.code().message(),
+        e.code() == std::errc::permission_denied
+            ? "a running router can create sockets only in /run/surety and where it had some at its start"
+            : "does another port use this socket?"));
   }
   for (std::uint16_t q = 0; q < rx_queues_; ++q)
     if (const int fd = memif_->wake_fd(q); fd >= 0) wakes_.add(q, fd);
@@ -200,7 +200,7 @@ void DpdkPort::start_memif() {
 
 void DpdkPort::configure(Spread spread, bool interrupts) {
   rte_eth_dev_info device{};
-  must(rte_eth_dev_info_get(id_, &device), "ask the device what it can do");
+  must(rte_eth_dev_info_get(id_, &device), "read the capabilities of the device");
   rte_eth_conf conf{};
   conf.intr_conf.rxq = interrupts ? 1 : 0;
   auto key = symmetric_rss_key();
@@ -209,8 +209,8 @@ void DpdkPort::configure(Spread spread, bool interrupts) {
     const auto fields = rss_fields(device, spread);
     if (!fields)
       throw std::runtime_error(
-          fmt::format("port {}: the device cannot spread packets as the contracts of this port "
-                      "need it; receive in one queue: `receive: {{queues: 1}}`",
+          fmt::format("port {}: the device cannot distribute packets to receive queues as the contracts of "
+                      "this port need it; use one queue: `receive: {{queues: 1}}`",
                       config_.name));
     conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
     conf.rx_adv_conf.rss_conf.rss_key = key.data();
@@ -219,21 +219,21 @@ void DpdkPort::configure(Spread spread, bool interrupts) {
   }
   const std::uint16_t tx_queues = paired(config_.device.kind) ? rx_queues_ : 1;
   must(rte_eth_dev_configure(id_, rx_queues_, tx_queues, &conf),
-       fmt::format("configure it with {} receive queues", rx_queues_));
+       fmt::format("configure the device with {} receive queues", rx_queues_));
   set_up_queues();
   set_up_mtu();
 }
 
 void DpdkPort::set_up_queues() {
   std::uint16_t rx = kRxDescriptors, tx = kTxDescriptors;
-  must(rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx), "agree on descriptor counts");
+  must(rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx), "set the numbers of descriptors");
   const auto node = static_cast<unsigned>(socket());
   const std::uint16_t tx_queues = paired(config_.device.kind) ? rx_queues_ : 1;
   if (config_.device.kind == Kind::af_xdp && !in_umem(*pool_))
-    throw std::runtime_error(
-        fmt::format("port {}: its packet buffers are not those of af_xdp, which a router has that begins "
-                    "with such a port; restart it",
-                    config_.name));
+    throw std::runtime_error(fmt::format(
+        "port {}: its packet buffers do not fit af_xdp, since the router started without an af_xdp "
+        "port; restart it",
+        config_.name));
   if (config_.device.kind == Kind::af_xdp) wait_for_xdp_queues(interface_, rx_queues_, last_xdp_closed);
   SocketWatch sockets(socket_family(config_.device.kind));
   for (std::uint16_t q = 0; q < rx_queues_; ++q) {
@@ -252,7 +252,7 @@ void DpdkPort::set_up_mtu() {
 void DpdkPort::set_mtu(std::uint16_t mtu) {
   if (config_.device.kind == Kind::memif) return;
   if (mtu_found_ == 0 && !interface_.empty()) mtu_found_ = mtu_of(interface_);
-  if (const int r = rte_eth_dev_set_mtu(id_, mtu); r != -ENOTSUP) must(r, "set its MTU");
+  if (const int r = rte_eth_dev_set_mtu(id_, mtu); r != -ENOTSUP) must(r, "set the MTU of the device");
 }
 
 void DpdkPort::find_interrupts() {

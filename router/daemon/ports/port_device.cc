@@ -43,8 +43,8 @@ void check_channels(const config::Port& port, const std::string& name) {
   const unsigned wanted = port.rx_queues.value_or(1);
   if (has.rx == wanted) return;
   throw std::runtime_error(
-      fmt::format("port {}: `{}` receives in {} queues, this port reads {}; `ethtool -L {} {} {}`, or "
-                  "`receive: {{queues: {}}}`",
+      fmt::format("port {}: `{}` has {} receive queues, but the port reads {}; run `ethtool -L {} {} {}`, or "
+                  "set `receive: {{queues: {}}}`",
                   port.name, name, has.rx, wanted, name, has.combined ? "combined" : "rx", wanted, has.rx));
 }
 
@@ -73,19 +73,20 @@ void check_files(const config::Port& port) {
   const auto directory = std::filesystem::path(tx).parent_path();
   if (!directory.empty() && !std::filesystem::is_directory(directory))
     throw std::runtime_error(
-        fmt::format("port {}: there is no directory {} to write {} in", port.name, directory.string(), tx));
+        fmt::format("port {}: there is no directory {} for {}", port.name, directory.string(), tx));
 }
 
 void check_served(const config::Port& port, SocketFile found) {
   const std::string& path = port.device.name;
   if (found == SocketFile::live)
     throw std::runtime_error(
-        fmt::format("port {}: another process serves {}; stop it, be its client, or name another "
+        fmt::format("port {}: another process serves {}; stop it, be its client, or use another "
                     "socket",
                     port.name, path));
   if (found == SocketFile::other)
-    throw std::runtime_error(fmt::format(
-        "port {}: {} is there and is no socket of ours; remove it, or name another", port.name, path));
+    throw std::runtime_error(
+        fmt::format("port {}: {} exists, and is not a socket or not accessible; remove it, or use another",
+                    port.name, path));
   if (found == SocketFile::stale && ::unlink(path.c_str()) != 0 && errno != ENOENT)
     throw std::runtime_error(fmt::format("port {}: cannot remove {}, left behind by a process that died: {}",
                                          port.name, path, strerror(errno)));
@@ -110,11 +111,11 @@ void check_socket(const config::Port& port) {
   if (!directory.empty()) std::filesystem::create_directories(directory, failed);
   if (directory.empty() || ::access(directory.c_str(), R_OK | W_OK) != 0)
     throw std::runtime_error(fmt::format("port {}: cannot write in the directory of {}: {}", port.name, path,
-                                         directory.empty() ? "name it in full, from / on" : strerror(errno)));
+                                         directory.empty() ? "use an absolute path" : strerror(errno)));
   if (serves(port.device)) check_served(port, look_at_socket(path, type));
   if (port.device.kind == Kind::virtio_user && look_at_socket(path, type) != SocketFile::live)
     throw std::runtime_error(
-        fmt::format("port {}: nobody serves {}; start the vhost side first", port.name, path));
+        fmt::format("port {}: no process serves {}; start the vhost side first", port.name, path));
 }
 
 }  // namespace
@@ -164,7 +165,7 @@ std::optional<std::string> missing_device(const config::Port& port) {
   const std::string& address = port.device.name;
   const std::filesystem::path devices = "/sys/bus/pci/devices";
   if (exists(devices / (address.size() == 7 ? "0000:" + address : address))) return {};
-  return fmt::format("port {}: there is no PCI device {} here; `lspci` lists those there are", port.name,
+  return fmt::format("port {}: there is no PCI device {} here; `lspci` lists the devices", port.name,
                      address);
 }
 
@@ -185,12 +186,12 @@ std::string open_hint(const config::Device& device) {
       return "is it bound to vfio-pci? `dpdk-devbind.py --status` shows it";
     case Kind::af_xdp:
     case Kind::af_packet:
-      return "does another program hold it? `ip -details link show` shows an attached XDP program";
+      return "does another program use it? `ip -details link show` shows an attached XDP program";
     case Kind::tap:
-      return "is there such an interface already? is /dev/net/tun there? `ip link` shows the interfaces";
+      return "does the interface exist already? is /dev/net/tun missing? `ip link` lists the interfaces";
     case Kind::vhost:
     case Kind::virtio_user:
-      return "these need hugepages, or memory that can be shared";
+      return "vhost and virtio-user need hugepages, or memory that can be shared";
     default:
       return "DPDK's messages above say why";
   }

@@ -122,13 +122,12 @@ void plan_dispatch(WorkPlan& plan, const config::Config& config, const std::set<
 // Why a port with configured dispatch does not dispatch.
 const char* obstacle(const WorkPlan::Port& port) {
   if (port.spread == Spread::none)
-    return "dispatch cannot tell its contracts apart; leave it out, or let them cover a flow, a source or a "
+    return "dispatch cannot separate its contracts; remove this key, or use contracts per flow, source or "
            "destination (`per:`)";
   if (port.readers.size() > 1)
-    return "the device spreads packets over several queues; leave it out, or say `queues: 1` too";
-  return "one worker receives for all ports that share its contracts, since one of them says `dispatch: off` "
-         "or "
-         "names its reader; leave it out";
+    return "the device distributes packets to several queues; remove this key, or add `queues: 1`";
+  return "one worker receives for all ports that share its contracts, since one of them has `dispatch: off` "
+         "or a fixed reader; remove this key";
 }
 
 void check_dispatch(const WorkPlan& plan, const config::Config& config) {
@@ -166,7 +165,7 @@ std::optional<std::size_t> named_reader(const WorkPlan& plan, const config::Conf
   if (readers.size() == 1) return *readers.begin();
   throw std::runtime_error(fmt::format(
       "rule {} of `classify` (service {}): ports {} share its contracts, so one worker must receive "
-      "from them all; but {}: name the same core for all, like `receive: {{workers: {}}}`, or write a "
+      "from them all; but {}: set the same core for all, like `receive: {{workers: {}}}`, or write a "
       "rule for each port (`match: {{port: {}}}`)",
       rule + 1, config.services[config.rules[rule].service].name, fmt::join(names, ", "),
       fmt::join(named, ", "), *first, names.front()));

@@ -120,7 +120,7 @@ class Managed:
             return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
         done, until = ask(), time.monotonic() + 20
-        while check and "still under way: try again" in done.stderr and time.monotonic() < until:
+        while check and "still in progress: try again" in done.stderr and time.monotonic() < until:
             time.sleep(0.1)
             done = ask()
         out, err = done.stdout, done.stderr
@@ -151,7 +151,7 @@ class Managed:
         def said():
             """the reload is done"""
             done = self.run("history", "--json", check=False)
-            return None if "the last reload is still under way: try again" in done.stderr else done
+            return None if "the last reload is still in progress: try again" in done.stderr else done
         done = wait_for(said)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)

@@ -79,9 +79,9 @@ def test_a_trial_ends_by_itself(router):
     assert "on trial until" in router.run("history").stdout
     assert "on trial until" in router.refused("apply", router.candidate("third", rate="40 Mbit/s"))
     wait_for(lambda: router.running() == first)
-    assert "too late: the router went back by itself at" in router.refused("confirm")
+    assert "too late: the router rolled back by itself at" in router.refused("confirm")
     assert router.file.read_text() == old and [g["in_effect"] for g in router.history()] == [True]
-    assert "was not confirmed" in router.log()
+    assert "result=not-confirmed" in router.log()
 
 
 def test_a_trial_is_confirmed_or_ended(router):
@@ -90,7 +90,7 @@ def test_a_trial_is_confirmed_or_ended(router):
     new = router.candidate("new", rate="30 Mbit/s")
     router.run("apply", new, "--confirm", "5m")
     router.run("rollback")
-    assert "the trial was taken back by a command at" in router.refused("confirm") and "was taken back" in router.log()
+    assert "a command rolled the trial back at" in router.refused("confirm") and "result=rolled-back" in router.log()
     router.run("apply", new, "--confirm", "10 min")
     router.run("rollback")
     assert router.running() == first and len(router.history()) == 1
@@ -116,7 +116,7 @@ def test_a_router_that_starts_goes_by_what_was_confirmed(router, how):
 def test_a_file_edited_by_hand_takes_the_same_path(router):
     first = router.running()
     router.write(router.file, rate="25 Mbit/s")
-    assert "was edited since the router read it" in router.refused("apply", router.candidate("x", rate="9 Mbit/s"), "--confirm", "5 min")
+    assert "was edited after the router read it" in router.refused("apply", router.candidate("x", rate="9 Mbit/s"), "--confirm", "5 min")
     router.process.send_signal(signal.SIGHUP)
     wait_for(lambda: router.running() != first)
     wait_for(lambda: len(router.history()) == 2)
@@ -137,7 +137,7 @@ def test_an_edit_during_a_trial_stays_in_the_file(router):
     first = router.running()
     router.run("apply", router.candidate("new", rate="30 Mbit/s"), "--confirm", "3 s")
     router.write(router.file, rate="25 Mbit/s")
-    assert "was edited since the trial began" in router.refused("confirm")
+    assert "was edited after the trial began" in router.refused("confirm")
     wait_for(lambda: router.running() == first)
     router.run("reload")
     assert router.running() != first and router.file.read_text() == configuration(router.name, rate="25 Mbit/s")
@@ -168,13 +168,13 @@ def test_included_files_are_installed_in_their_places_and_stay_the_truth(router)
     new, place = router.several("new", "30 Mbit/s"), router.file.parent / "more"
     place.mkdir()
     (place / "gold.yaml").write_text("# a note that no generation has\n")
-    assert f"{place / 'gold.yaml'} would be lost, which no generation has: move it away first" in router.refused("apply", new)
+    assert f"{place / 'gold.yaml'} would be overwritten, and no generation has a copy: move it away first" in router.refused("apply", new)
     (place / "gold.yaml").unlink()
     router.run("apply", new)
     assert router.file.read_text() == new.read_text() and (place / "gold.yaml").read_text() == (new.parent / "more/gold.yaml").read_text()
     applied = router.running()
     (place / "gold.yaml").write_text((place / "gold.yaml").read_text().replace("30 Mbit", "33 Mbit"))
-    assert "stands in" not in router.run("reload").stderr and router.running() != applied
+    assert "configuration in effect is in" not in router.run("reload").stderr and router.running() != applied
     assert "nothing differs" in router.run("diff", router.file).stdout
     (place / "silver.yaml").write_text("services: {silver: {conditioner: police, rate: 5 Mbit/s, bucket: 20 kB, mark: {in: EF}}}\n")
     router.run("reload")
@@ -208,7 +208,7 @@ def test_a_value_from_a_file_is_a_change_under_the_same_text(router):
     router.run("apply", new)
     before = router.history()
     sold("123457 kbit/s")
-    assert "no trial" in router.refused("apply", new, "--confirm", "5 min") and router.history() == before
+    assert "a trial cannot restore" in router.refused("apply", new, "--confirm", "5 min") and router.history() == before
     said = router.run("apply", new, "--why", "more for gold").stdout
     assert "service gold: rate changed" in said and said.endswith("in effect\n")
     assert router.run("diff", new).stdout == "nothing differs\n"

@@ -59,7 +59,7 @@ def test_while_another_process_takes_it_over_nothing_changes(router):
         s.recv(1 << 18)
         s.send(b"/surety/hand-over,1")
         assert "config_hash" in json.loads(s.recv(1 << 18))["/surety/hand-over"]
-        assert "another process takes it over" in router.refused("apply", new)
+        assert "another process is taking over" in router.refused("apply", new)
         assert router.file.read_text() == before and router.running() == first
     router.run("apply", new)  # the other one has gone
     assert router.running() != first
@@ -80,4 +80,4 @@ def test_a_program_changes_it(router):
         """the router has kept the generation"""
         return router.history()[-1]["who"] == "change.py"
     wait_for(kept)
-    assert change("confirm") == (1, "nothing is on trial any more\n")
+    assert change("confirm") == (1, "no configuration is on trial: the trial is over\n")

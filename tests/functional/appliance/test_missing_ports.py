@@ -78,7 +78,7 @@ def test_without_new_ports_it_stays_missing_until_the_next_start():
         router = Router(lab.router, ports())
         router.path.write_text(router.path.read_text().replace("router: {", "router: {new_ports: off, "))
         with router:
-            assert "goes on without it until it is started again" in router.stderr()
+            assert "forwards without it until it is restarted" in router.stderr()
             lab.router.ip("link", "set", "other0", "name", "wan0")
             lab.router.ip("link", "set", "wan0", "up")
             lab.a.namespace.run("ping", "-n", "-c", "3", "-i", "0.5", "10.2.0.1", check=False)

@@ -93,7 +93,7 @@ def test_reloads_say_what_has_changed(lab):
         router.reload()
         told = event(router, "reload", "nothing has changed", after=told["number"])
         router.refuse(text + "services: {gold: {conditioner: nope}}\n")
-        refused = event(router, "reload", "reload refused, the configuration stays as it was", "nope", after=told["number"])
+        refused = event(router, "reload", "reload refused, the configuration is unchanged", "nope", after=told["number"])
         assert refused["level"] == "error" and refused["fields"]["successful"] is False
         assert all(LINE.fullmatch(line) for line in router.stderr().splitlines()), router.stderr()
         router.reload(text + "log: {format: json}\n")

@@ -128,14 +128,14 @@ TEST(Watchdog, NamesWhoStandsOnce) {
   }
   end = true;
   spinning.join();
-  EXPECT_THAT(said, testing::UnorderedElementsAre("worker 1 on core 2 has stood still for 0.3 s",
-                                                  "worker 2 on core 3 has stood still for 0.3 s"));
+  EXPECT_THAT(said, testing::UnorderedElementsAre("worker 1 on core 2 has made no progress for 0.3 s",
+                                                  "worker 2 on core 3 has made no progress for 0.3 s"));
 }
 
 TEST(WatchdogDeathTest, EndsTheProgram) {
-  EXPECT_EXIT(Watchdog::end_program("worker 1 on core 2 has stood still for 1 s"),
+  EXPECT_EXIT(Watchdog::end_program("worker 1 on core 2 has made no progress for 1 s"),
               testing::ExitedWithCode(Watchdog::kExitStatus),
-              "error: worker 1 on core 2 has stood still for 1 s; ");
+              "error: worker 1 on core 2 has made no progress for 1 s; ");
 }
 
 }  // namespace

@@ -62,8 +62,8 @@ TEST(MemifMemory, RefusesWhatMayBeTakenAway) {
 TEST(MemifMemory, RefusesSizesThatTheFileHasNot) {
   Memory memory;
   EXPECT_EQ(refusal(memory, make_region(4096), 4097), "region larger than its file");
-  EXPECT_EQ(refusal(memory, make_region(4096), 0), "region of no size, or too large");
-  EXPECT_EQ(refusal(memory, make_region(4096), ~std::uint64_t{0}), "region of no size, or too large");
+  EXPECT_EQ(refusal(memory, make_region(4096), 0), "region empty or too large");
+  EXPECT_EQ(refusal(memory, make_region(4096), ~std::uint64_t{0}), "region empty or too large");
   EXPECT_EQ(refusal(memory, Fd(), 4096), "region without a descriptor");
 }
 
@@ -71,7 +71,7 @@ TEST(MemifMemory, IsBounded) {
   Memory memory;
   const Fd huge = make_region(Memory::kMostBytes);
   EXPECT_EQ(refusal(memory, huge, Memory::kMostBytes - 4096), "");
-  EXPECT_EQ(refusal(memory, huge, 4097), "region of no size, or too large");
+  EXPECT_EQ(refusal(memory, huge, 4097), "region empty or too large");
   for (std::size_t i = 1; i < Memory::kMostRegions; ++i) EXPECT_EQ(refusal(memory, huge, 16), "");
   EXPECT_EQ(refusal(memory, huge, 16), "too many regions");
 }

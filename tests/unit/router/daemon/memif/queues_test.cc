@@ -147,7 +147,7 @@ TEST_P(MemifSmallBuffers, WaitForRoomForAllOfAFrame) {
 
 TEST_P(MemifSmallBuffers, AFrameThatNeverFitsIsTheirFault) {
   EXPECT_EQ(send(513, 2), 0u);
-  EXPECT_STREQ(out().fault(), "gave buffers that are too small for a frame");
+  EXPECT_STREQ(out().fault(), "provided buffers that are too small for a frame");
   EXPECT_EQ(send(1, 2), 0u) << "nothing moves any more";
 }
 
@@ -159,7 +159,7 @@ TEST_P(MemifQueues, ADescriptorOutsideTheRegionsIsAFault) {
   d.region = 1;
   ring_of_sender().write(0, d);
   EXPECT_EQ(receive_and_free(), 0u);
-  EXPECT_STREQ(in().fault(), "gave a descriptor of bytes outside its regions");
+  EXPECT_STREQ(in().fault(), "published a descriptor of bytes outside its regions");
   EXPECT_EQ(receive_and_free(), 0u);
 }
 
@@ -179,13 +179,13 @@ TEST_P(MemifQueues, AFrameWithoutAnEndIsAFault) {
   d.flags = Descriptor::kNext;
   ring_of_sender().write(0, d);
   EXPECT_EQ(receive_and_free(), 0u);
-  EXPECT_STREQ(in().fault(), "published a frame without its end");
+  EXPECT_STREQ(in().fault(), "published an incomplete frame");
 }
 
 TEST_P(MemifQueues, AnIndexThatJumpsIsAFault) {
   ring_of_sender().publish(static_cast<std::uint16_t>(kRing + 1));
   EXPECT_EQ(receive_and_free(), 0u);
-  EXPECT_STREQ(in().fault(), "moved its ring's index further than the ring is long");
+  EXPECT_STREQ(in().fault(), "moved a ring's index by more than the ring's size");
 }
 
 TEST_P(MemifQueues, AFrameTooLongForUsIsCountedAndTheNextOneReceived) {
@@ -247,7 +247,7 @@ TEST_P(MemifLongRings, AFrameOfMoreBuffersIsAFault) {
 TEST_P(MemifQueues, AReceiversIndexThatJumpsIsAFault) {
   in().ring().publish(static_cast<std::uint16_t>(5 * kRing));
   EXPECT_EQ(send(60, 0), 0u);
-  EXPECT_STREQ(out().fault(), "moved its ring's index further than the ring is long");
+  EXPECT_STREQ(out().fault(), "moved a ring's index by more than the ring's size");
 }
 
 TEST_P(MemifQueues, BuffersOutsideTheRegionsAreAFaultOrOurs) {

@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongRing{"NotAligned", {.flags = kOut, .offset = 8, .log2_size = 3}, "ring outside its region"},
         WrongRing{"InNoRegion", {.flags = kOut, .region = 1, .log2_size = 3}, "ring outside its region"},
         WrongRing{
-            "WithoutCookie", {.flags = kOut, .offset = 4096, .log2_size = 3}, "ring without its cookie"},
+            "WithoutCookie", {.flags = kOut, .offset = 4096, .log2_size = 3}, "ring without a valid cookie"},
         WrongRing{"TooLarge", {.flags = kOut, .log2_size = 15}, "ring too large"},
         WrongRing{"NotOffered", {.flags = kOut, .index = 1, .log2_size = 3}, "ring index too large"}),
     [](const auto& ring) { return ring.param.name; });
@@ -133,7 +133,7 @@ TEST_F(Hostile, RingsComeOnceEachWithADescriptor) {
   introduce();
   EXPECT_EQ(refusal(kGood), "ring without a descriptor");
   EXPECT_EQ(refusal(kGood, event_.get()), "");
-  EXPECT_EQ(refusal(kGood, event_.get()), "ring given twice");
+  EXPECT_EQ(refusal(kGood, event_.get()), "duplicate ring");
 }
 
 TEST_F(Hostile, RegionsComeInTheirOrder) {
@@ -145,9 +145,9 @@ TEST_F(Hostile, RegionsComeInTheirOrder) {
 TEST_F(Hostile, FirstOnesName) {
   EXPECT_EQ(refusal(Connect{}), "message out of order");
   EXPECT_FALSE(session_->claims());
-  EXPECT_EQ(refusal(Init{.version = 0x0100}), "another version of memif");
-  EXPECT_EQ(refusal(Init{.version = kVersion, .id = 1}), "no interface of this id");
-  EXPECT_EQ(refusal(Init{.version = kVersion, .mode = 1}), "only Ethernet is spoken here");
+  EXPECT_EQ(refusal(Init{.version = 0x0100}), "unsupported version of memif");
+  EXPECT_EQ(refusal(Init{.version = kVersion, .id = 1}), "no interface has this id");
+  EXPECT_EQ(refusal(Init{.version = kVersion, .mode = 1}), "unsupported mode: only Ethernet is supported");
   introduce();
   EXPECT_TRUE(session_->claims());
   EXPECT_EQ(refusal(Init{.version = kVersion}), "message out of order");

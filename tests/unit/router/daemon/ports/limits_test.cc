@@ -44,9 +44,9 @@ TEST(Limits, OfLockedMemoryConcernsAfXdp) {
 
 TEST(Limits, OfAddressSpaceAndOfTheGroupAreNamed) {
   EXPECT_THAT(refusal(config::Device::Kind::memif, {300'000'000, {}, {}}),
-              AllOf(HasSubstr("may have 300 MB (RLIMIT_AS)"), HasSubstr("LimitAS=")));
+              AllOf(HasSubstr("may have only 300 MB (RLIMIT_AS)"), HasSubstr("LimitAS=")));
   EXPECT_THAT(refusal(config::Device::Kind::memif, {{}, {}, 64'000'000}),
-              AllOf(HasSubstr("may have 64 MB (memory.max"), HasSubstr("MemoryMax=")));
+              AllOf(HasSubstr("may have only 64 MB (memory.max"), HasSubstr("MemoryMax=")));
   EXPECT_EQ(refusal(config::Device::Kind::memif, {{}, {}, 64'000'000}, true), "")
       << "hugepages are counted apart";
 }

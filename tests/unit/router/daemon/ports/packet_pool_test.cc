@@ -150,7 +150,7 @@ TEST(PacketPool, RefusesFramesThatAfXdpHasNoBuffersFor) {
   } catch (const std::runtime_error& e) {
     EXPECT_STREQ(
         e.what(),
-        "port p1: beside af_xdp ports an mtu of 3712 is the largest, this one has 9000; lower it, or "
+        "port p1: in a router with af_xdp ports the mtu is at most 3712, this one is 9000; lower it, or "
         "use af_packet");
   }
 }

@@ -130,7 +130,7 @@ TEST_F(CheckDevice, MakesTheDirectoryOfASocket) {
 TEST_F(CheckDevice, RefusesASocketThatIsServedAlready) {
   const Fd other = serve();
   EXPECT_EQ(refusal(memif(true)), "port p0: another process serves " + socket_.string() +
-                                      "; stop it, be its client, or name another socket");
+                                      "; stop it, be its client, or use another socket");
   EXPECT_EQ(refusal(memif(false)), "");
   EXPECT_TRUE(std::filesystem::exists(socket_));
 }
@@ -146,8 +146,9 @@ TEST_F(CheckDevice, ClearsAwayTheSocketOfAServerThatDied) {
 
 TEST_F(CheckDevice, LeavesAFileThatIsNoSocket) {
   std::ofstream(socket_) << "precious";
-  EXPECT_EQ(refusal(memif(true)), "port p0: " + socket_.string() +
-                                      " is there and is no socket of ours; remove it, or name another");
+  EXPECT_EQ(refusal(memif(true)),
+            "port p0: " + socket_.string() +
+                " exists, and is not a socket or not accessible; remove it, or use another");
   EXPECT_TRUE(std::filesystem::exists(socket_));
 }
 
@@ -155,12 +156,12 @@ TEST_F(CheckDevice, RefusesPathsThatNoSocketCanHave) {
   EXPECT_NE(refusal(port_of(Kind::memif, "/" + std::string(kSocketPath - 1, 'x') + "y")).find("at most 107"),
             std::string::npos);
   EXPECT_NE(refusal(port_of(Kind::memif, "/a,b")).find("no comma"), std::string::npos);
-  EXPECT_NE(refusal(port_of(Kind::memif, "a.sock")).find("name it in full"), std::string::npos);
+  EXPECT_NE(refusal(port_of(Kind::memif, "a.sock")).find("absolute path"), std::string::npos);
 }
 
 TEST_F(CheckDevice, RefusesVirtioUserWithoutItsVhost) {
   EXPECT_EQ(refusal(port_of(Kind::virtio_user, socket_)),
-            "port p0: nobody serves " + socket_.string() + "; start the vhost side first");
+            "port p0: no process serves " + socket_.string() + "; start the vhost side first");
 }
 
 TEST(Interface, LoopbackReceivesInOneQueue) {

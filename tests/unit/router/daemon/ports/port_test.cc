@@ -74,7 +74,7 @@ TEST(DpdkPort, RefusesMoreQueuesThanThereAre) {
     port.start(17, Spread::none);
     FAIL();
   } catch (const std::runtime_error& e) {
-    EXPECT_STREQ(e.what(), "port p0: it receives in 16 queues at most, not in 17");
+    EXPECT_STREQ(e.what(), "port p0: the device has at most 16 receive queues, not 17");
   }
 }
 

@@ -93,25 +93,24 @@ TEST(WorkPlan, DispatchIsAsYamlSays) {
 
 TEST(WorkPlan, DispatchThatCannotBeIsRefused) {
   const std::string on = ", receive: {dispatch: on}";
-  EXPECT_EQ(
-      error_of(four_ports({}, on), {1, 2}, with_rss(16)),
-      "port a: receive: {dispatch: on}: the device spreads packets over several queues; leave it out, or say "
-      "`queues: 1` too");
+  EXPECT_EQ(error_of(four_ports({}, on), {1, 2}, with_rss(16)),
+            "port a: receive: {dispatch: on}: the device distributes packets to several queues; remove this "
+            "key, or "
+            "add `queues: 1`");
   const std::string gold =
       "services:\n  gold: {conditioner: token-bucket, rate: 1 Mbit/s, bucket: 10 kB, mark: {in: AF11, out: "
       "AF12}}\n"
       "classify:\n";
   EXPECT_EQ(error_of(four_ports(gold + "  - {match: {port: a}, service: gold}\n", on), {1, 2}, plain()),
-            "port a: receive: {dispatch: on}: dispatch cannot tell its contracts apart; leave it out, or let "
-            "them cover "
-            "a flow, a source or a destination (`per:`)");
+            "port a: receive: {dispatch: on}: dispatch cannot separate its contracts; remove this key, or "
+            "use contracts per flow, source or destination (`per:`)");
   config::Config joint = four_ports(gold + "  - {match: {}, service: gold, per: source}\n", on);
   EXPECT_TRUE(plan_work(joint, {1, 2}, plain()).ports[1].dispatch) << "they share contracts";
   joint.ports[1].dispatch = false;
   EXPECT_EQ(error_of(joint, {1, 2}, plain()),
             "port a: receive: {dispatch: on}: one worker receives for all ports that share its contracts, "
             "since one "
-            "of them says `dispatch: off` or names its reader; leave it out");
+            "of them has `dispatch: off` or a fixed reader; remove this key");
 }
 
 TEST(WorkPlan, YamlDecides) {
@@ -285,13 +284,13 @@ TEST_F(JointWorkPlan, ContradictionsAreRefused) {
   c.ports[2].rx_workers = {1};
   EXPECT_EQ(error_of(c, {1, 2}, plain()),
             "rule 2 of `classify` (service gold): ports a, b, c share its contracts, so one worker must "
-            "receive from them all; but port a is read by core 2, port c by core 1: name the same core for "
+            "receive from them all; but port a is read by core 2, port c by core 1: set the same core for "
             "all, like `receive: {workers: 2}`, or write a rule for each port (`match: {port: a}`)");
   c = joint(rule);
   c.ports[1].rx_queues = 2;
   EXPECT_EQ(error_of(c, {1, 2}, with_rss(16)),
             "rule 1 of `classify` (service gold): ports a, b, c share its contracts, so one worker must "
-            "receive from them all; but port b is read by cores 1, 2: name the same core for "
+            "receive from them all; but port b is read by cores 1, 2: set the same core for "
             "all, like `receive: {workers: 1}`, or write a rule for each port (`match: {port: a}`)");
   c.ports[1].rx_workers = {1, 2};
   EXPECT_NE(error_of(c, {1, 2}, with_rss(16)), "none");
