@@ -197,7 +197,7 @@ def test_an_operators_route_is_not_replaced(lab):
     with Router(lab.router, lab.yaml) as router:
         wait_for(lambda: "2001:db8:f::/48" in static(lab, 6))
         assert static(lab, 4) == ""
-        wait_for(lambda: "route 198.51.100.0/24: a route of others with metric 1 is there: it stays" in router.stderr())
+        wait_for(lambda: "kernel route not changed: 198.51.100.0/24: another program has set a route with metric 1, which stays" in router.stderr())
         router.follows_kernel()
         assert router.stderr().count("198.51.100.0/24") == 1
         assert his in lab.router.ip("route").stdout

@@ -36,17 +36,17 @@ enum class IcmpProblem : std::uint8_t {
 
 // clang-format off
 #define SURETY_ICMP_ERROR_RESULTS(X)                                                               \
-  X(time_exceeded, "TTL or hop limit used up: said so")                                            \
-  X(too_big,       "larger than the way out: said so, with its MTU")                               \
-  X(host_unreachable, "its next hop does not answer, or a route says that nobody is there: said so") \
-  X(net_unreachable,  "no route leads there: said so")                                             \
-  X(prohibited,       "a route or a filter says that nobody may go there: said so")                \
-  X(source_refused,   "its source does not belong where it came from: said so")                    \
-  X(port_unreachable, "nobody listens at the router's own port: said so")                          \
-  X(fragmentable,  "IPv4, larger than the way out, may be fragmented: nobody here does")           \
-  X(not_answered,  "about an ICMP error, a fragment other than the first, or a group's frame")     \
-  X(no_address,    "the router has no address of its family to speak from")                        \
-  X(limited,       "more errors than are sent in a second")
+  X(time_exceeded, "TTL or hop limit used up: reported to the sender")                              \
+  X(too_big,       "larger than the egress MTU: reported to the sender, with the MTU")              \
+  X(host_unreachable, "next hop without an answer, or an unreachable route: reported to the sender") \
+  X(net_unreachable,  "no route to the destination: reported to the sender")                        \
+  X(prohibited,       "prohibited by a route or a filter: reported to the sender")                  \
+  X(source_refused,   "source address not permitted at its ingress: reported to the sender")        \
+  X(port_unreachable, "no listener at the router's own port: reported to the sender")               \
+  X(fragmentable,  "IPv4, larger than the egress MTU, without DF: not reported")                    \
+  X(not_answered,  "not reported: an ICMP error, a later fragment, or a multicast frame")           \
+  X(no_address,    "not reported: the router has no source address of this family")                 \
+  X(limited,       "not reported: beyond the number of errors per second")
 // clang-format on
 enum class IcmpErrorResult : std::uint8_t {
 #define X(name, help) name,

@@ -90,8 +90,8 @@ void KernelRoutes::enter(const RouteEvent& route, bool ours_is_there) {
   if (ours_is_there)
     commands_.replace_route(route.to, kMetric, route);
   else if (commands_.add_route(route.to, kMetric, route) == Added::already_there)
-    throw std::runtime_error("a route of others with metric " + std::to_string(kMetric) +
-                             " is there: it stays");
+    throw std::runtime_error("another program has set a route with metric " + std::to_string(kMetric) +
+                             ", which stays");
   there_[route.to] = route;  // until the kernel reports it
   seen_.insert(route.to);
 }

@@ -45,7 +45,7 @@ Fd open(int ifindex, std::uint16_t protocol) {
   where.sll_ifindex = ifindex;
   if (!fd || ::setsockopt(fd.get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) != 0 ||
       ::bind(fd.get(), reinterpret_cast<sockaddr*>(&where), sizeof(where)) != 0)
-    throw std::system_error(errno, std::generic_category(), "cannot listen for ARP and neighbour discovery");
+    throw std::system_error(errno, std::generic_category(), "cannot listen for ARP and neighbor discovery");
   return fd;
 }
 

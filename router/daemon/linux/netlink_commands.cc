@@ -55,7 +55,7 @@ class Request {
   nlmsghdr* header_;
 };
 
-constexpr char kNotTaken[] = "the kernel does not take the route";
+constexpr char kNotTaken[] = "the kernel refuses the route";
 
 unsigned char family(const IpAddress& a) {
   return a.is_v6() ? AF_INET6 : AF_INET;
@@ -173,7 +173,7 @@ void NetlinkCommands::enter_neighbor(int ifindex, const IpAddress& neighbor, con
   m.ndm_flags = NTF_EXT_LEARNED;  // the kernel's garbage collector keeps it
   request.put(NDA_DST, neighbor);
   request.put(NDA_LLADDR, mac);
-  ask(request.header()).must("cannot enter a neighbor");
+  ask(request.header()).must("cannot add a neighbor");
 }
 
 void NetlinkCommands::keep_neighbor(int ifindex, const IpAddress& neighbor, const MacAddress& mac) {
@@ -190,7 +190,7 @@ void NetlinkCommands::remove_neighbor(int ifindex, const IpAddress& neighbor) {
   m.ndm_family = family(neighbor);
   m.ndm_ifindex = ifindex;
   request.put(NDA_DST, neighbor);
-  ask(request.header()).must("cannot remove a neighbour");
+  ask(request.header()).must("cannot remove a neighbor");
 }
 
 NetlinkCommands::Answer NetlinkCommands::enter_route(std::uint16_t flags, const Prefix& to,

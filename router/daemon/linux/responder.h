@@ -33,19 +33,19 @@ namespace surety {
 // clang-format off
 #define SURETY_RESPONDER_RESULTS(X)                                                                        \
   X(arp_reply,     "ARP request for an address of the port: answered")                                     \
-  X(advertisement, "neighbour solicitation for an address of the port: answered")                          \
+  X(advertisement, "neighbor solicitation for an address of the port: answered")                           \
   X(echo_reply,    "ping of one of the router's addresses: answered")                                      \
-  X(learned,       "says which station has an address that was asked for")                                 \
-  X(unasked,       "says which station has an address that nobody here asked for")                         \
-  X(contested,     "says that another station, or one behind another tag, has an address: the one known is asked first") \
-  X(not_ours,      "asks for an address that is not the port's")                                           \
-  X(off_link,      "asks for us from an address on none of the port's subnets: answered, not remembered")  \
-  X(table_full,    "asks for us: answered, but there are too many neighbours to remember it")              \
-  X(conflict,      "another station uses an address of the port")                                          \
-  X(malformed,     "ARP, neighbour discovery or ping that cannot be: lengths, options, checksum")          \
-  X(fragment,      "fragment of a packet to the router itself: nothing is reassembled")                    \
-  X(limited,       "more at once than is answered")                                                        \
-  X(unhandled,     "for a kernel, whether there is one or not")
+  X(learned,       "reply with the MAC address of a neighbor that is being resolved")                        \
+  X(unasked,       "MAC address of a neighbor that the router did not request: not stored")                  \
+  X(contested,     "claims an address of a known neighbor with another MAC address or tag: the known one is verified first") \
+  X(not_ours,      "request for an address that is not the port's")                                          \
+  X(off_link,      "request from an address on none of the port's subnets: answered, sender not stored")     \
+  X(table_full,    "request: answered, sender not stored, since there are too many neighbors")               \
+  X(conflict,      "another host uses an address of the port")                                               \
+  X(malformed,     "ARP, neighbor discovery or ping with wrong lengths, options or checksum")                \
+  X(fragment,      "fragment of a packet to the router itself: the router does not reassemble")              \
+  X(limited,       "beyond the number that is answered at once")                                             \
+  X(unhandled,     "for a kernel, whether the port has one or not")
 // clang-format on
 enum class ResponderResult : std::uint8_t {
 #define X(name, help) name,

@@ -97,11 +97,11 @@ Steer::Steer(int ifindex) {
   std::uint32_t id = 0;
   // libbpf 1.1 returns no program for an interface that does not exist.
   if (const int error = bpf_xdp_query_id(ifindex, 0, &id); error != 0 && error != -ENODEV)
-    throw std::system_error(-error, std::generic_category(), "cannot ask for the XDP program of " + where);
+    throw std::system_error(-error, std::generic_category(), "cannot find the XDP program of " + where);
   if (id == 0) throw std::runtime_error(where + " has no XDP program");
   const std::string name = program_name(id);
   if (name.empty())
-    throw std::system_error(errno, std::generic_category(), "cannot look into the XDP program of " + where);
+    throw std::system_error(errno, std::generic_category(), "cannot read the XDP program of " + where);
   std::vector<std::uint32_t> candidates{id};
   if (name == "xdp_dispatcher") candidates = programs_behind(id);
   for (const std::uint32_t candidate : candidates) {
@@ -109,7 +109,7 @@ Steer::Steer(int ifindex) {
     if (maps_.complete()) return;
   }
   throw std::runtime_error("the XDP program of " + where + " (" + name +
-                           ") is not surety's, or maps of it cannot be opened");
+                           ") is not Surety's, or its maps cannot be opened");
 }
 
 Steer Steer::guard(int ifindex) {
@@ -134,13 +134,13 @@ void Steer::add_local(const IpAddress& address) {
   const std::uint8_t present = 1;
   const Fd& map = address.is_v6() ? maps_.local_v6 : maps_.local_v4;
   if (const int error = bpf_map_update_elem(map.get(), address.data(), &present, BPF_ANY); error != 0)
-    throw std::system_error(-error, std::generic_category(), "cannot leave an address to the kernel");
+    throw std::system_error(-error, std::generic_category(), "cannot assign an address to the kernel");
 }
 
 void Steer::remove_local(const IpAddress& address) {
   const Fd& map = address.is_v6() ? maps_.local_v6 : maps_.local_v4;
   if (const int error = bpf_map_delete_elem(map.get(), address.data()); error != 0 && error != -ENOENT)
-    throw std::system_error(-error, std::generic_category(), "cannot take an address from the kernel");
+    throw std::system_error(-error, std::generic_category(), "cannot remove an address from the kernel");
 }
 
 void Steer::check_sources(steer_sources sources, int asker) {
@@ -148,7 +148,7 @@ void Steer::check_sources(steer_sources sources, int asker) {
   const steer_source_check check{sources, static_cast<unsigned>(asker)};
   if (const int error = bpf_map_update_elem(maps_.sources.get(), &only, &check, BPF_ANY); error != 0)
     throw std::system_error(-error, std::generic_category(),
-                            "cannot check the sources of what the kernel gets");
+                            "cannot check the sources of packets for the kernel");
 }
 
 void Steer::add_neighbor(const MacAddress& mac) {
@@ -156,7 +156,7 @@ void Steer::add_neighbor(const MacAddress& mac) {
       std::accumulate(mac.begin(), mac.end(), std::uint64_t{0}, [](auto k, auto b) { return k << 8 | b; });
   const std::uint8_t present = 1;
   if (const int error = bpf_map_update_elem(maps_.neighbors.get(), &key, &present, BPF_ANY); error != 0)
-    throw std::system_error(-error, std::generic_category(), "cannot keep room for a neighbour");
+    throw std::system_error(-error, std::generic_category(), "cannot reserve an entry for a neighbor");
 }
 
 SteerStats Steer::stats() const {
@@ -166,7 +166,7 @@ SteerStats Steer::stats() const {
   SteerStats sums{};
   for (std::uint32_t decision = 0; decision < STEER_DECISIONS; ++decision) {
     if (const int error = bpf_map_lookup_elem(maps_.stats.get(), &decision, per_cpu.data()); error != 0)
-      throw std::system_error(-error, std::generic_category(), "cannot read what was steered");
+      throw std::system_error(-error, std::generic_category(), "cannot read the counters of the XDP program");
     sums[decision] = std::accumulate(per_cpu.begin(), per_cpu.end(), std::uint64_t{0});
   }
   return sums;

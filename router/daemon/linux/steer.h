@@ -24,7 +24,7 @@ struct SteerDecisionInfo {  // names in metrics and `surety show exceptions`
 };
 inline constexpr std::array<SteerDecisionInfo, STEER_DECISIONS> kSteerDecisionInfo{
     {{"transit", "data_plane", "for the data plane"},
-     {"transit", "no_socket", "lost: the data plane does not listen on that receive queue"},
+     {"transit", "no_socket", "dropped: the data plane does not read that receive queue"},
 #define X(NAME, name, rate, help) {#name, "passed", help},
      STEER_CLASS_TABLE(X)
 #undef X

@@ -53,7 +53,7 @@ void remove_discipline(int ifindex) {
 TcProgram::TcProgram(std::string_view file) : file_(file) {
   const std::string path = bpf_object_path(file);
   if (path.empty())
-    throw std::runtime_error(std::string(file) + " is not beside the program nor in ../lib/surety");
+    throw std::runtime_error(std::string(file) + " is neither beside the program nor in ../lib/surety");
   object_.reset(bpf_object__open_file(path.c_str(), nullptr));
   if (!object_ || bpf_object__load(object_.get()) != 0) refuse(errno, "load " + path);
 }
@@ -67,7 +67,7 @@ std::pair<TcProgram::Attachment, std::uint32_t> TcProgram::attach(int ifindex, b
   hook->ifindex = ifindex;
   hook->attach_point = point;
   const int created = bpf_tc_hook_create(hook.get());
-  if (created != 0 && created != -EEXIST) refuse(-created, "make a queueing discipline `clsact`");
+  if (created != 0 && created != -EEXIST) refuse(-created, "create a queueing discipline `clsact`");
   if (created == 0) made().insert(ifindex);
   bpf_tc_opts options = ours();
   options.flags = BPF_TC_F_REPLACE;

@@ -37,7 +37,7 @@ Fd make(const std::string& name, short flags) {
   ifreq request = request_for(name);
   request.ifr_flags = static_cast<short>(flags | IFF_NO_PI | static_cast<short>(IFF_TUN_EXCL));
   if (::ioctl(fd.get(), TUNSETIFF, &request) != 0)
-    throw std::system_error(errno, std::generic_category(), "cannot make the " + kind + " device " + name);
+    throw std::system_error(errno, std::generic_category(), "cannot create the " + kind + " device " + name);
   return fd;
 }
 

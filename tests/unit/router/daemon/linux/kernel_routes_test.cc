@@ -129,7 +129,7 @@ TEST_F(KernelRoutesTest, LeaveAnOperatorsRouteOfTheirMetric) {
   routes_->want({via("198.51.100.0/24", "10.9.1.3"), kSix, via("203.0.113.0/24", "10.9.1.3")});
   follow();
   EXPECT_EQ(four() + six(), "");
-  const auto is_his = HasSubstr(": a route of others with metric 1 is there: it stays");
+  const auto is_his = HasSubstr(": another program has set a route with metric 1, which stays");
   EXPECT_THAT(refused_, ::testing::Each(is_his));
   EXPECT_THAT(refused_, ::testing::Contains(::testing::StartsWith("203.0.113.0/24")).Times(2))
       << "once of each configuration";
@@ -173,7 +173,7 @@ TEST_F(KernelRoutesTest, SayOnceWhatTheKernelRefuses) {
   follow();
   run("ip link set a0 down && ip link set a0 up");
   follow();
-  EXPECT_THAT(refused_, ElementsAre(HasSubstr("198.51.100.0/24: the kernel does not take the route: ")));
+  EXPECT_THAT(refused_, ElementsAre(HasSubstr("198.51.100.0/24: the kernel refuses the route: ")));
   run("ip addr add 172.16.0.2/30 dev a0 && ip link set a0 down && ip link set a0 up");
   follow();
   EXPECT_EQ(four(), "198.51.100.0/24 via 172.16.0.1 dev a0 metric 1\n");

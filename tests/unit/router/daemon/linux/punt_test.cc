@@ -169,10 +169,11 @@ TEST_F(PuntDeviceTest, GoesWithItsObject) {
 
 TEST_F(PuntDeviceTest, NoTwoOfAName) {
   open("punt0");
-  EXPECT_THAT([] { PuntDevice("punt0"); },
-              ThrowsMessage<std::runtime_error>("cannot make the TUN device punt0: Device or resource busy"));
+  EXPECT_THAT(
+      [] { PuntDevice("punt0"); },
+      ThrowsMessage<std::runtime_error>("cannot create the TUN device punt0: Device or resource busy"));
   EXPECT_THAT([] { PuntDevice("a0"); },
-              ThrowsMessage<std::runtime_error>(StartsWith("cannot make the TUN device a0: ")));
+              ThrowsMessage<std::runtime_error>(StartsWith("cannot create the TUN device a0: ")));
 }
 
 TEST_F(PuntDeviceTest, WhatIsNoIpPacketIsRefused) {

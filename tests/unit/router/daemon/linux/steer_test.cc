@@ -83,7 +83,7 @@ TEST_F(SteerTest, AddressesHaveARoomAndItsEndIsToldNotFatal) {
   }
   EXPECT_THAT(
       [this] { steer_->add_local(address("10.4.0.1")); },
-      ThrowsMessage<std::runtime_error>("cannot leave an address to the kernel: Argument list too long"));
+      ThrowsMessage<std::runtime_error>("cannot assign an address to the kernel: Argument list too long"));
 }
 
 TEST_F(SteerTest, ArpAndOtherEtherTypes) {
@@ -267,9 +267,9 @@ TEST_F(SteerTest, ForeignProgramsAndMissingInterfacesAreNamed) {
   ASSERT_TRUE(foreign);
   const int b0 = static_cast<int>(::if_nametoindex("b0"));
   ASSERT_EQ(bpf_xdp_attach(b0, foreign.get(), 0, nullptr), 0);
-  EXPECT_THAT([b0] { Steer{b0}; }, ThrowsMessage<std::runtime_error>(
-                                       "the XDP program of interface " + std::to_string(b0) +
-                                       " (foreign) is not surety's, or maps of it cannot be opened"));
+  EXPECT_THAT([b0] { Steer{b0}; },
+              ThrowsMessage<std::runtime_error>("the XDP program of interface " + std::to_string(b0) +
+                                                " (foreign) is not Surety's, or its maps cannot be opened"));
   EXPECT_THAT([] { Steer(9999); }, ThrowsMessage<std::runtime_error>("interface 9999 has no XDP program"));
 }
 
