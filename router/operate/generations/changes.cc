@@ -87,13 +87,13 @@ void Change::begin() {
   if (trial() != nullptr && trial()->at("installing").get<bool>()) take_back();
   if (const Json* const t = trial())
     throw std::runtime_error(
-        fmt::format("what {} applied is on trial until {}: `surety confirm` or `surety "
+        fmt::format("a configuration of {} is on trial until {}: `surety confirm` or `surety "
                     "rollback` first",
                     t->at("who").get<std::string>(), time_text(t->at("until"))));
   if (request_.confirm && edited())
     throw std::runtime_error(
-        fmt::format("{} was edited since the router read it, so a trial could not end with "
-                    "it: `surety reload` or `surety rollback` first",
+        fmt::format("{} was edited after the router read it, and a trial must end with what the router "
+                    "read: `surety reload` or `surety rollback` first",
                     site_.file.string()));
   if (const auto now = installed()) site_.store.settle(*now, found(), false, taken_);
   lay_out_files();
@@ -101,8 +101,8 @@ void Change::begin() {
 
 // Lays out the other files. If a file cannot be written, or would be lost, the pointer stays in effect.
 void Change::lay_out_files() const try { lay_out(site_.file, kept()); } catch (const std::runtime_error& e) {
-  context_.err << fmt::format("surety {}: {}; until then what is in effect stands in {}\n", how_, e.what(),
-                              pointed_at(site_.file).string());
+  context_.err << fmt::format("surety {}: {}; until that is fixed, the configuration in effect is in {}\n",
+                              how_, e.what(), pointed_at(site_.file).string());
 }
 
 Generation Change::found() const {
@@ -158,7 +158,8 @@ bool Change::says_so_already(const ConfigTree& tree) const {
 
 int Change::refuse_restart(const std::vector<std::string>& what) const {
   context_.err << fmt::format(
-      "surety {}: this takes a restart: {}. Nothing has changed; `--at-next-start` installs it for then\n",
+      "surety {}: this takes a restart: {}. Nothing has changed; `--at-next-start` installs it for the next "
+      "start\n",
       how_, fmt::join(what, "; "));
   return 1;
 }
@@ -169,17 +170,17 @@ int Change::to(const ConfigTree& candidate, const fs::path& given) {
   std::string hash;
   const Json verdict = !same || site_.router ? judge(tree, hash) : verdict_of({});
   if (same && !has_errors(verdict) && verdict.at("changes").empty()) {
-    context_.out << "nothing to change: " << site_.file.string() << " says so already\n";
+    context_.out << "nothing to change: " << site_.file.string() << " is the same already\n";
     return 0;
   }
   if (request_.confirm && !site_.router)
     throw std::runtime_error(
-        fmt::format("router {} does not run, so nothing can be tried: leave out --confirm", site_.name));
+        fmt::format("router {} does not run, so a trial is not possible: leave out --confirm", site_.name));
   print(verdict, tree, given);
   if (has_errors(verdict)) return 1;
   if (same && request_.confirm)
     throw std::runtime_error(
-        "only what `!file` stands for has changed, which no trial could take back: leave out --confirm");
+        "only the content of `!file` has changed, which a trial cannot restore: leave out --confirm");
   const auto restart = what_takes_a_restart(verdict);
   if (!restart.empty() && !request_.at_next_start) return refuse_restart(restart);
   check_places(tree, site_.file, kept());
@@ -205,8 +206,8 @@ void Change::finish(const ConfigTree& tree, const std::string& hash) {
   try {
     site_.store.settle(*installed(), found(), false, true);
   } catch (const std::runtime_error& e) {
-    context_.err << fmt::format("surety {}: {}; it is in effect, and comes into the history next time\n",
-                                how_, e.what());
+    context_.err << fmt::format(
+        "surety {}: {}; it is in effect, and the next change adds it to the history\n", how_, e.what());
   }
   lay_out_files();
 }
@@ -232,7 +233,7 @@ int Change::hand_over(const ConfigTree& tree, const Generation& about, const fs:
 }
 
 int Change::put_on_trial() const {
-  context_.out << fmt::format("in effect until {}: `surety confirm` keeps it, else the router goes back\n",
+  context_.out << fmt::format("in effect until {}: `surety confirm` keeps it, else the router rolls back\n",
                               time_text(context_.now + request_.confirm->count()));
   return 0;
 }
@@ -268,15 +269,15 @@ Goal goal_of(const Store& store, const std::optional<int>& number, const ChangeC
       left_out(e.what());
     }
   }
-  throw std::runtime_error(number
-                               ? fmt::format("there is no generation {}: `surety history` has them", *number)
-                               : "there is no configuration to go back to");
+  throw std::runtime_error(
+      number ? fmt::format("there is no generation {}: `surety history` lists them", *number)
+             : "there is no earlier configuration to roll back to");
 }
 
 bool end_trial(Change& change, const ChangeContext& context) {
   if (!change.take_back()) return false;
   change.site().store.drop("staged");
-  context.out << "the trial is over; what was in effect before is so again\n";
+  context.out << "the trial is over; the previous configuration is in effect again\n";
   return true;
 }
 
@@ -284,8 +285,8 @@ bool end_trial(Change& change, const ChangeContext& context) {
   if (const Json* const back = router.went_back())
     throw std::runtime_error(fmt::format("{} at {}; apply it again",
                                          back->value("by_itself", true)
-                                             ? "too late: the router went back by itself"
-                                             : "the trial was taken back by a command",
+                                             ? "too late: the router rolled back by itself"
+                                             : "a command rolled the trial back",
                                          time_text(back->at("when"))));
   throw std::runtime_error("there is nothing to confirm");
 }
@@ -293,16 +294,17 @@ bool end_trial(Change& change, const ChangeContext& context) {
 int keep_trial(Change& change, const ChangeContext& context) {
   Site& site = change.site();
   if (!site.router)
-    throw std::runtime_error(fmt::format("router {} does not run: a trial ended with it", site.name));
+    throw std::runtime_error(fmt::format("router {} does not run: a trial ends with the router", site.name));
   if (change.trial() == nullptr) nothing_to_confirm(*site.router);
   const auto staged = site.store.staged();
   const auto now = change.installed();
   if (!staged || staged->about.hash != change.trial()->at("hash").get<std::string>())
     throw std::runtime_error(
-        "what is on trial was not applied by `surety apply`: who began it has to confirm it");
+        "the configuration on trial is not from `surety apply`: the program that began the trial must "
+        "confirm it");
   if (!now || now->hash() != change.trial()->at("before").get<std::string>())
-    throw std::runtime_error(
-        fmt::format("{} was edited since the trial began: `surety rollback` ends it", site.file.string()));
+    throw std::runtime_error(fmt::format(
+        "{} was edited after the trial began: `surety rollback` ends the trial", site.file.string()));
   site.router->confirm();
   change.finish(staged->tree, staged->about.hash);
   site.router->installed();

@@ -24,7 +24,8 @@ namespace {
 Json compare(const ChangeRequest& request, const Site& site, Renames& renames) {
   if (!site.router) {
     const auto now = config::parse_file(site.file), next = config::parse_file(request.file);
-    if (!now.ok()) throw std::runtime_error(fmt::format("{} has errors itself", site.file.string()));
+    if (!now.ok())
+      throw std::runtime_error(fmt::format("{} has errors: `surety check` lists them", site.file.string()));
     return verdict_of(next.diagnostics,
                       next.ok() ? in_json(config::changes(*now.config, *next.config)) : Json::array());
   }
@@ -101,7 +102,7 @@ int diff(const ChangeRequest& request, const ChangeContext& context) try {
 
 int compare_with_running(const ChangeRequest& request, const ChangeContext& context) {
   const Site site = find_site(request, context.client);
-  if (!site.router) throw std::runtime_error(fmt::format("no router called {} runs", site.name));
+  if (!site.router) throw std::runtime_error(fmt::format("no router called {} is running", site.name));
   Renames renames;
   Json verdict = compare(request, site, renames);
   verdict["warnings"].clear();  // `check` has printed its own
@@ -109,7 +110,7 @@ int compare_with_running(const ChangeRequest& request, const ChangeContext& cont
   print_changes(verdict, context.out);
   if (has_errors(verdict)) return 1;
   if (verdict.at("changes").empty())
-    context.out << request.file.string() << ": changes nothing of the router that runs\n";
+    context.out << request.file.string() << ": changes nothing in the running router\n";
   return what_takes_a_restart(verdict).empty() ? 0 : 1;
 }
 
@@ -130,16 +131,17 @@ int history(const ChangeRequest& request, const ChangeContext& context) try {
 
 int reload(const ChangeRequest& request, const ChangeContext& context) try {
   const auto router = LiveRouter::find(context.client, request.router);
-  if (!router) throw std::runtime_error("no such router runs: start one with `surety run`");
+  if (!router) throw std::runtime_error("no such router is running: start one with `surety run`");
   const Json answer = router->reload(author());
   print_problems(answer, {}, context.err);
   if (!answer.at("in_effect").get<bool>()) {
-    context.err << "surety reload: refused; the router goes on as before\n";
+    context.err << "surety reload: refused; the running configuration is unchanged\n";
     return 1;
   }
-  context.out << fmt::format("router {} goes by {}\n", router->name(), router->file().string());
+  context.out << fmt::format("router {} runs the configuration of {}\n", router->name(),
+                             router->file().string());
   if (const auto place = pointed_at(router->file()); !place.empty())
-    context.err << fmt::format("surety reload: what is in effect stands in {}: edit it there\n",
+    context.err << fmt::format("surety reload: the configuration in effect is in {}: edit it there\n",
                                place.string());
   return 0;
 } catch (const std::exception& e) {

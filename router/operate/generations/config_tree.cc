@@ -169,7 +169,7 @@ ConfigTree installable(const ConfigTree& candidate, const fs::path& file) {
   main.key() = tree.main = fs::absolute(file).filename();
   if (!tree.files.insert(std::move(main)).inserted)
     throw std::runtime_error(fmt::format(
-        "it includes a file called {}, as the router's own file is: give that another name", tree.main));
+        "it includes a file named {}, like the router's own file: rename the included file", tree.main));
   return tree;
 }
 
@@ -220,8 +220,8 @@ void check_places(const ConfigTree& tree, const fs::path& file, const IsKept& ke
   const auto check = [&](const std::string& name) {
     const fs::path at = to.parent_path() / name;
     if (disk::rights_of(at) && !kept(name, disk::read(at, Links::followed)))
-      throw std::runtime_error(
-          fmt::format("{} would be lost, which no generation has: move it away first", at.string()));
+      throw std::runtime_error(fmt::format(
+          "{} would be overwritten, and no generation has a copy: move it away first", at.string()));
   };
   for (const auto& [name, text] : others_of(tree))
     if (!stands_in(to.parent_path() / name, text)) check(name);

@@ -40,7 +40,7 @@ void give(const Fd& to, const Rights& rights, const fs::path& path) {
   const uid_t user = rights.user.value_or(is.st_uid);
   const gid_t group = rights.group.value_or(is.st_gid);
   if ((user != is.st_uid || group != is.st_gid) && ::fchown(to.get(), user, group) != 0 && ::geteuid() == 0)
-    fail("give its owner to", path);
+    fail("set the owner of", path);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ Generation generation_of(const std::string& text, const std::filesystem::path& w
   const Json j = Json::parse(text);
   if (const int format = j.at("format"); format > Generation::kFormat)
     throw std::runtime_error(
-        fmt::format("{} was written by a newer version of surety (format {}, this one knows {}): use that "
+        fmt::format("{} was written by a newer version of surety (format {}, this one reads {}): use that "
                     "version; nothing has been changed",
                     where.string(), format, Generation::kFormat));
   Generation g;

@@ -23,8 +23,8 @@ std::string only_one_in(const fs::path& root) {
     if (fs::is_directory(entry.path() / "generations", none)) names.insert(entry.path().filename());
   if (names.size() == 1) return *names.begin();
   throw std::runtime_error(
-      names.empty() ? fmt::format("no router runs, and none has left anything in {}", root.string())
-                    : fmt::format("--name one of {}", fmt::join(names, ", ")));
+      names.empty() ? fmt::format("no router is running, and {} has no data of any", root.string())
+                    : fmt::format("several routers: choose one of {} with --name", fmt::join(names, ", ")));
 }
 
 // The router's name in the candidate.

@@ -158,7 +158,7 @@ Generation Store::add(Generation about, const Generation* before) const {
   about.parent = before != nullptr ? before->number : 0;
   about.number = there.empty() ? 1 : there.back() + 1;
   if (about.number > kLastNumber)
-    throw std::runtime_error(fmt::format("{} has no number for another one: remove {}",
+    throw std::runtime_error(fmt::format("{} has no free number for another one: remove {}",
                                          generations().string(), at(there.back()).string()));
   disk::replace(generations() / kStaged / kAbout, to_json(about).dump(1), rights(directory_, 0600));
   disk::rename(generations() / kStaged, at(about.number));

@@ -118,7 +118,7 @@ def test_kill_at_each_step_of_a_new_value(router):
     number = router.history()[-1]["generation"]
     for done, where in steps(router, "kill", lambda environment: apply(**environment)):
         assert done.returncode == -signal.SIGKILL, (where, done)
-        assert router.run("apply", file).stdout.endswith(("in effect\n", "says so already\n"))
+        assert router.run("apply", file).stdout.endswith(("in effect\n", "is the same already\n"))
         number += 1
         *_, before, last = router.history()
         assert (before["generation"], last["generation"], last["how"], last["in_effect"]) == (number - 1, number, "apply", True), where

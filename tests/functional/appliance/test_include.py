@@ -127,7 +127,7 @@ class Answers:
 
 
 @pytest.mark.parametrize("answer, status, words", [
-    ({"changes": [], "errors": []}, 0, "x.yaml: changes nothing of the router that runs"),
+    ({"changes": [], "errors": []}, 0, "x.yaml: changes nothing in the running router"),
     ({"changes": [{"what": "log: level a -> b", "takes": "at_once", "whom": "readers of the log"}], "errors": []}, 0,
      "log: level a -> b; affects readers of the log\n"),
     ({"changes": [{"what": "dpdk: mbufs 1 -> 2", "takes": "restart", "whom": "all"}], "errors": []}, 1,
