@@ -44,7 +44,7 @@ std::string rebind(const Host& host, const std::string& address, const std::stri
   return fmt::format("{} is bound to {}, not to {}; `dmesg` says why", address, now.empty() ? "nothing" : now,
                      wanted);
 } catch (const std::system_error& e) {
-  return fmt::format("{} cannot be bound anew: {}", address, e.what());
+  return fmt::format("cannot change the driver of {}: {}", address, e.what());
 }
 
 }  // namespace

@@ -41,17 +41,17 @@ void bring_up(const Host& host, const TakenNic& taken, const std::vector<Nic>& n
   const std::string called = taken.name.empty() ? taken.pci : taken.name;
   const Nic* const nic = find(nics, taken);
   if (!nic) {
-    warnings << fmt::format("{} (PCI {}, MAC {}) is gone: its port stays closed\n", called, taken.pci,
+    warnings << fmt::format("{} (PCI {}, MAC {}) is missing: its port stays closed\n", called, taken.pci,
                             taken.mac);
     return;
   }
   if (!nic->name.empty() && nic->name != taken.name)
     warnings << fmt::format(
-        "{} is called {} now: `ip link set {} down; ip link set {} name {}`, or change the configuration\n",
+        "{} is named {} now: `ip link set {} down; ip link set {} name {}`, or change the configuration\n",
         called, nic->name, nic->name, nic->name, called);
   if (taken.driver.empty()) return;
   if (nic->pci != taken.pci)
-    warnings << fmt::format("{} is at {} now, no more at {}: change the configuration\n", called, nic->pci,
+    warnings << fmt::format("{} is at {} now, not at {}: change the configuration\n", called, nic->pci,
                             taken.pci);
   if (!nic->kept.empty()) {
     warnings << fmt::format("{} {}: it is not taken\n", called, nic->kept);

@@ -17,7 +17,7 @@ namespace surety::machine {
 namespace {
 
 Findings configuration(const Patient& p) {
-  if (!p.parsed) return {warning(p.file + " is not there: only the machine is looked at", "surety setup")};
+  if (!p.parsed) return {warning(p.file + " does not exist: only the machine is checked", "surety setup")};
   auto said = p.parsed->diagnostics;
   std::erase_if(said, [](const auto& d) { return d.severity == config::Diagnostic::Severity::note; });
   const std::string look = "surety check " + p.file;
@@ -59,13 +59,13 @@ Findings secrets(const Patient& p) {
     struct stat is {};
     const std::string path = real(p, file);
     if (::stat(path.c_str(), &is) != 0)
-      all.push_back(error(fmt::format("the {} are to be in {}, which is not there", what, file)));
+      all.push_back(error(fmt::format("{} does not exist: it is the file of the {}", file, what)));
     else if ((is.st_mode & (S_IROTH | S_IWOTH)) != 0 && !std::string_view(what).starts_with("cert"))
-      all.push_back(safe(error(fmt::format("everybody may read or change {}, the {}", file, what),
+      all.push_back(safe(error(fmt::format("every user may read or change {}, the {}", file, what),
                                "chmod o-rwx " + shell_text({path}))));
   }
   if (all.empty() && !secrets_of(*p.config()).empty())
-    all.push_back(ok("keys and passwords are their owner's alone"));
+    all.push_back(ok("only their owners may read keys and passwords"));
   return all;
 }
 
@@ -74,10 +74,10 @@ Findings state(const Patient& p) {
   const std::string text = p.state.string();
   struct statvfs has {};
   if (::statvfs(path.c_str(), &has) != 0)
-    return {safe(warning(text + " is not there: no generation and no report is kept",
+    return {safe(warning(text + " does not exist: no generation and no report is stored",
                          "mkdir -p " + shell_text({path})))};
   if (::access(path.c_str(), W_OK) != 0 || (has.f_flag & ST_RDONLY) != 0)
-    return {error(text + " cannot be written: no generation and no report is kept",
+    return {error(text + " cannot be written: no generation and no report is stored",
                   "mount -o remount,rw " + text)};
   constexpr double kLeast = 16e6;  // generations, and what is being written
   const double free = static_cast<double>(has.f_bavail) * static_cast<double>(has.f_frsize);
@@ -86,7 +86,7 @@ Findings state(const Patient& p) {
   const std::string sentence = fmt::format("{} has {} free", text, human::bytes(free));
   if (free < kLeast) return {error(sentence + ": a change of the configuration may fail", "du -xsh " + text)};
   if (free < wanted)
-    return {warning(fmt::format("{}, the report may take {}", sentence, human::bytes(wanted - kLeast)),
+    return {warning(fmt::format("{}, but the report may take {}", sentence, human::bytes(wanted - kLeast)),
                     "surety check " + p.file + "  # metrics: {report_size: ...}")};
   return {ok(sentence)};
 }
@@ -101,9 +101,9 @@ Findings programs(const Patient& p) {
   };
   const bool xdp = !p.ports_with({Kind::af_xdp}).empty(), packet = !p.ports_with({Kind::af_packet}).empty();
   need("steer.bpf.o", xdp, "af_xdp ports do not open");
-  need("guard.bpf.o", packet, "the kernel would forward past the router");
-  need("divert.bpf.o", xdp || packet, "the kernel's own packets would leave past the shaper");
-  if (all.empty() && (xdp || packet)) all.push_back(ok("the kernel's programs are there"));
+  need("guard.bpf.o", packet, "packets that the kernel forwards would bypass the router");
+  need("divert.bpf.o", xdp || packet, "packets that the kernel sends would bypass the shaper");
+  if (all.empty() && (xdp || packet)) all.push_back(ok("the BPF programs are installed"));
   return all;
 }
 

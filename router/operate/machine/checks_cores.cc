@@ -31,9 +31,9 @@ Findings cores(const Patient& p) {
   Findings all;
   for (const unsigned core : p.workers)
     if (!has(online, core))
-      all.push_back(
-          error(fmt::format("worker core {} is not there; this machine has {}", core, text_of(online)),
-                fmt::format("surety check {}  # workers: [...]", p.file)));
+      all.push_back(error(
+          fmt::format("worker core {} does not exist; this machine has cores {}", core, text_of(online)),
+          fmt::format("surety check {}  # workers: [...]", p.file)));
   if (all.empty()) all.push_back(ok(fmt::format("the workers have cores {}", text_of(p.workers))));
   return all;
 }
@@ -47,8 +47,9 @@ Findings governor(const Patient& p) {
     known |= now.has_value();
     if (now && *now != "performance")
       all.push_back(safe(warning(
-          fmt::format("core {} of a worker runs by the governor {}: it slows down when packets are few", core,
-                      *now),
+          fmt::format(
+              "core {} of a worker has the frequency governor {}: it slows down when there are few packets",
+              core, *now),
           "echo performance > " + file.string())));
   }
   if (all.empty() && !p.workers.empty())
@@ -61,13 +62,13 @@ Findings governor(const Patient& p) {
 Findings isolation(const Patient& p) {
   constexpr std::size_t kFewest = 4;
   if (!p.config()) return {};
-  if (list(p, kCpu / "online").size() < kFewest) return {ok("too few cores to set some apart")};
+  if (list(p, kCpu / "online").size() < kFewest) return {ok("too few cores to isolate some")};
   const auto isolated = list(p, kCpu / "isolated");
   std::vector<unsigned> shared;
   std::ranges::copy_if(p.workers, std::back_inserter(shared), [&](unsigned c) { return !has(isolated, c); });
-  if (shared.empty()) return {ok("the workers' cores are theirs alone")};
+  if (shared.empty()) return {ok("the workers' cores are isolated")};
   return {warning(
-      fmt::format("other programs run on the workers' cores {}, and hold packets up", text_of(shared)),
+      fmt::format("other programs run on the workers' cores {}, and delay packets", text_of(shared)),
       fmt::format("surety setup --keep-configuration --isolate {}  # then reboot", text_of(p.workers)))};
 }
 
@@ -77,9 +78,10 @@ Findings siblings(const Patient& p) {
   for (const unsigned core : p.workers)
     for (const unsigned other : list(p, of_core(core, "topology/thread_siblings_list")))
       if (other != core && (has(p.workers, other) ? core < other : !has(isolated, other)))
-        all.push_back(
-            warning(fmt::format("core {} of a worker is one with core {}: each has half of it", core, other),
-                    "echo off > /sys/devices/system/cpu/smt/control"));
+        all.push_back(warning(
+            fmt::format("core {} of a worker shares a physical core with core {}: each gets half of it", core,
+                        other),
+            "echo off > /sys/devices/system/cpu/smt/control"));
   return all;
 }
 
@@ -92,15 +94,14 @@ Findings clock(const Patient& p) {
   Findings all;
   for (const char* flag : {"constant_tsc", "nonstop_tsc"})
     if (info.find(flag) == info.npos)
-      all.push_back(
-          warning(fmt::format("the processor does not say {}: rates drift as its frequency changes", flag),
-                  "cpupower idle-set -D 0"));
+      all.push_back(warning(fmt::format("the processor lacks {}: rates drift as its frequency changes", flag),
+                            "cpupower idle-set -D 0"));
   if (now != "tsc")
     all.push_back(
         warning(fmt::format("the kernel's clock is {}: it is slow to read{}", now,
-                            tsc ? "" : ", or the tsc is not to be trusted"),
+                            tsc ? "" : ", and the kernel does not offer the TSC"),
                 tsc ? "echo tsc > " + (sources / "current_clocksource").string() : "dmesg | grep -i tsc"));
-  if (all.empty()) all.push_back(ok("the clock is the processor's own"));
+  if (all.empty()) all.push_back(ok("the clock is the processor's TSC"));
   return all;
 }
 

@@ -40,7 +40,7 @@ Finding gone(const Patient& p, const config::Port& port, const std::string& devi
   if (port.device.kind == Kind::pci)
     return error(fmt::format("{}; its MAC {} is at {} now", what, nic->mac, nic->pci),
                  fmt::format("sed -i 's/{}/{}/' {}", device, nic->pci, p.file));
-  return error(fmt::format("{}; its MAC {} is called {} now", what, nic->mac, nic->name),
+  return error(fmt::format("{}; the interface with its MAC {} is {} now", what, nic->mac, nic->name),
                fmt::format("ip link set {} down && ip link set {} name {}", nic->name, nic->name, device));
 }
 
@@ -53,7 +53,7 @@ Findings devices(const Patient& p) {
     if (const auto pci = full_address(port->device.name); !p.host.exists("/sys/bus/pci/devices/" + pci))
       all.push_back(gone(p, *port, pci));
   if (all.empty() && p.config() && p.config()->port_count() > 0)
-    all.push_back(ok("the devices of all ports are there"));
+    all.push_back(ok("the devices of all ports exist"));
   return all;
 }
 
@@ -62,16 +62,16 @@ Findings kept(const Patient& p) {
   Findings all;
   for (const auto* port : kernel_ports(p))
     if (const Nic* nic = p.nic(port->device.name); nic && !nic->kept.empty())
-      all.push_back(
-          warning(fmt::format("port {}: {} {}: a mistake in the configuration takes it away from you",
-                              port->name, nic->name, nic->kept),
-                  "surety setup --dry-run"));
+      all.push_back(warning(
+          fmt::format("port {}: {} {}: a mistake in the configuration can make this machine unreachable",
+                      port->name, nic->name, nic->kept),
+          "surety setup --dry-run"));
   for (const auto* port : kernel_ports(p))
     if (const Nic* nic = p.nic(port->device.name))
       for (const auto& use : nic->uses)
         if (use.starts_with("member of") || use.starts_with("below "))
           all.push_back(warning(
-              fmt::format("port {}: {} is {}, which will not see its packets", port->name, nic->name, use),
+              fmt::format("port {}: {} is {}, which does not get its packets", port->name, nic->name, use),
               fmt::format("ip link set {} nomaster", nic->name)));
   return all;
 }
@@ -85,7 +85,7 @@ Findings iommu(const Patient& p) {
   if (has_iommu(p.host)) return {ok("the IOMMU is on")};
   const bool amd = p.host.read("/proc/cpuinfo").value_or("").find("AuthenticAMD") != std::string::npos;
   return {
-      error("vfio-pci needs an IOMMU, and the kernel has none: on in the firmware, and on the kernel's "
+      error("vfio-pci needs an IOMMU, and the kernel has none: enable it in the firmware and on the kernel's "
             "command line",
             fmt::format("echo 'GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT {} iommu=pt\"' > "
                         "/etc/default/grub.d/iommu.cfg && update-grub  # then reboot",
@@ -130,17 +130,18 @@ Findings link(const Patient& p) {
     if ((flags & kUp) == 0)
       all.push_back(down(p, *port));
     else if (p.host.number(at / "carrier") != 1)
-      all.push_back(warning(
-          fmt::format("port {}: {} has no link: look at the cable and the other end", port->name, name),
-          "ethtool " + name));
+      all.push_back(
+          warning(fmt::format("port {}: {} has no link: check the cable and the other end", port->name, name),
+                  "ethtool " + name));
     else if (p.host.line(at / "duplex") == "half")
       all.push_back(warning(fmt::format("port {}: {} is half duplex", port->name, name),
                             fmt::format("ethtool -s {} autoneg on", name)));
     else if (speed && *speed > 0 && port->shaper.rate &&
              port->shaper.rate->bits_per_second() > static_cast<std::uint64_t>(*speed) * 1'000'000)
       all.push_back(warning(
-          fmt::format("port {}: its shape is above the {} Mbit/s of {}: what is promised is lost in the NIC",
-                      port->name, *speed, name),
+          fmt::format(
+              "port {}: its shape is above the {} Mbit/s of {}: the NIC drops packets of committed rates",
+              port->name, *speed, name),
           fmt::format("surety check {}  # ports: {{{}: {{shape: {} Mbit/s}}}}", p.file, port->name, *speed)));
     else
       all.push_back(ok(fmt::format("port {}: {} has a link", port->name, name)));
@@ -155,7 +156,7 @@ Findings queues(const Patient& p) {
     for (const auto& queue : p.host.list("/sys/class/net/" + port->device.name + "/queues"))
       has += queue.starts_with("rx-");
     if (const unsigned reads = port->rx_queues.value_or(1); has != reads && has > 0)
-      all.push_back(error(fmt::format("port {}: {} receives in {} queues, the router reads {}", port->name,
+      all.push_back(error(fmt::format("port {}: {} has {} receive queues, the router reads {}", port->name,
                                       port->device.name, has, reads),
                           fmt::format("ethtool -L {} combined {}", port->device.name, reads)));
   }

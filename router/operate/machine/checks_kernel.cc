@@ -51,15 +51,16 @@ Findings forwarding(const Patient& p) {
     const auto now = p.host.number(file_of(key));
     if (!now || is_on(*now) == has_frr(p)) continue;
     all.push_back(warning(
-        fmt::format("{} is {}: {}", key, *now,
-                    has_frr(p)
-                        ? "FRR's routes out of devices that are no ports lead nowhere"
-                        : "until the router starts the first time, the kernel forwards past every contract"),
+        fmt::format(
+            "{} is {}: {}", key, *now,
+            has_frr(p)
+                ? "FRR's routes by devices that are not ports do not work"
+                : "until the router's first start, packets that the kernel forwards bypass all contracts"),
         set(key, has_frr(p))));
   }
   if (all.empty())
-    all.push_back(ok(has_frr(p) ? "the kernel forwards what FRR's routes leave to it"
-                                : "the kernel forwards nothing beside the router"));
+    all.push_back(ok(has_frr(p) ? "the kernel forwards by FRR's routes"
+                                : "the kernel forwards no packets beside the router"));
   return all;
 }
 
@@ -76,11 +77,11 @@ Findings rp_filter(const Patient& p) {
     if (std::max(value("all"), value(name)) != 1) continue;
     std::ranges::replace(name, '.', '/');
     all.push_back(safe(warning(
-        fmt::format("rp_filter of {} is strict: a BGP session or ping whose way back is another port dies",
+        fmt::format("rp_filter of {} is strict: a BGP session or ping that returns by another port fails",
                     port->device.name),
         set(fmt::format("net.ipv4.conf.{}.rp_filter", name), 2))));
   }
-  if (all.empty()) all.push_back(ok("no filter of the kernel is in the way of asymmetric routes"));
+  if (all.empty()) all.push_back(ok("the kernel's rp_filter permits asymmetric routes"));
   return all;
 }
 
@@ -110,16 +111,16 @@ Findings tables(const Patient& p) {
     const auto needed = static_cast<long long>(expected_neighbors(*p.config(), v6));
     if (!most || *most >= needed) continue;
     all.push_back(
-        safe(warning(fmt::format("the kernel has room for {} neighbours of {}, its prefixes have {}", *most,
-                                 family, needed),
+        safe(warning(fmt::format("the kernel has room for {} neighbors of {}, the configuration may need {}",
+                                 *most, family, needed),
                      fmt::format("{} && {} && {}", set(key + "3", needed * 2), set(key + "2", needed),
                                  set(key + "1", needed / 2)))));
   }
   const long long routes = p.config()->dpdk.max_routes;
   if (const auto most = p.host.number(file_of("net.ipv6.route.max_size")); most && *most < routes)
-    all.push_back(safe(
-        warning(fmt::format("the kernel has room for {} routes of IPv6, the router for {}", *most, routes),
-                set("net.ipv6.route.max_size", routes * 2))));
+    all.push_back(
+        safe(warning(fmt::format("the kernel has room for {} IPv6 routes, the router for {}", *most, routes),
+                     set("net.ipv6.route.max_size", routes * 2))));
   if (all.empty()) all.push_back(ok("the kernel's tables are large enough"));
   return all;
 }
@@ -129,10 +130,11 @@ Findings frr(const Patient& p) {
   if (!has_frr(p) || !p.config()) return {};
   Findings all;
   const auto off = [](long long n) { return n == 0; };
-  expect(p, all, "net.ipv4.nexthop_compat_mode", off, 0, "a full table is told twice as long");
+  expect(p, all, "net.ipv4.nexthop_compat_mode", off, 0,
+         "the kernel takes twice as long to report a full table");
   for (const char* family : {"ipv4", "ipv6"})
     expect(p, all, fmt::format("net.{}.conf.all.ignore_routes_with_linkdown", family), is_on, 1,
-           "routes stay when their link goes");
+           "routes stay when their link goes down");
   constexpr long long kRoom = 134217728;
   expect(
       p, all, "net.core.rmem_max", [](long long n) { return n >= kRoom; }, kRoom,
@@ -160,13 +162,13 @@ Findings kernel(const Patient& p) {
   const std::string mend = "apt-get install linux-image-amd64  # then reboot";
   const bool xdp = !p.ports_with({Kind::af_xdp}).empty();
   if (xdp && v < Version{5, 4})
-    return {error(fmt::format("Linux {} is too old for af_xdp, which begins with 5.4", text), mend)};
+    return {error(fmt::format("Linux {} is too old for af_xdp, which needs 5.4", text), mend)};
   if (v < Version{5, 13})
     return {warning(fmt::format("Linux {} has no Landlock: the router may read every file", text), mend)};
   const auto modules = p.host.line("/sys/kernel/security/lsm");
   if (modules && modules->find("landlock") == modules->npos)
     return {
-        warning("Landlock is not on: the router may read every file",
+        warning("Landlock is off: the router may read every file",
                 fmt::format("echo 'GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT "
                             "lsm=landlock,{}\"' > /etc/default/grub.d/lsm.cfg && update-grub  # then reboot",
                             *modules))};

@@ -30,7 +30,7 @@ Findings hugepages(const Patient& p) {
   using Wanted = config::Dpdk::Hugepages;
   if (!p.config()) return {};
   const Wanted wanted = p.config()->dpdk.hugepages;
-  if (wanted == Wanted::off && !has_pci(p)) return {ok("the configuration wants no hugepages")};
+  if (wanted == Wanted::off && !has_pci(p)) return {ok("the configuration needs no hugepages")};
   // Pages of a running router are in use.
   const auto pages = static_cast<std::uint64_t>(
       p.host.number(kPages / (p.running ? "nr_hugepages" : "free_hugepages")).value_or(0));
@@ -41,7 +41,7 @@ Findings hugepages(const Patient& p) {
   const auto all = static_cast<std::uint64_t>(p.host.number(kPages / "nr_hugepages").value_or(0));
   const std::string mend = fmt::format("echo {} > /proc/sys/vm/nr_hugepages", all + needed - pages + 64);
   if (has_pci(p) || wanted == Wanted::on) return {safe(error(says + ": the router does not start", mend))};
-  return {safe(warning(says + ": the router goes without, slower", mend))};
+  return {safe(warning(says + ": the router runs without them, slower", mend))};
 }
 
 // A node has fewer than in /etc/surety/machine.yaml: the kernel found no contiguous memory.
@@ -51,13 +51,13 @@ Findings fragmented(const Patient& p) {
     const auto has = p.host.number(hugepages_file(node)).value_or(0);
     if (has >= pages) continue;
     all.push_back(
-        safe(warning(fmt::format("node {} has {} of the {} hugepages in {}: its memory is in pieces", node,
+        safe(warning(fmt::format("node {} has {} of the {} hugepages in {}: its memory is fragmented", node,
                                  has, pages, kMachineFile),
                      fmt::format("echo 1 > /proc/sys/vm/compact_memory; echo {} > {}", pages,
                                  hugepages_file(node).string()))));
   }
   if (all.empty() && !p.machine.hugepages.empty())
-    all.push_back(ok("each node has the hugepages that setup gave it"));
+    all.push_back(ok("each node has the hugepages that setup reserved"));
   return all;
 }
 
@@ -73,7 +73,7 @@ Findings nodes(const Patient& p) {
   for (const int node : of_ports)
     if (p.host.number(hugepages_file(node)).value_or(0) == 0)
       all.push_back(
-          safe(warning(fmt::format("node {} has NICs of the router, and no hugepage", node),
+          safe(warning(fmt::format("node {} has NICs of the router, but no hugepages", node),
                        fmt::format("echo {} > {}", pages_for(p) + 64, hugepages_file(node).string()))));
   return all;
 }
@@ -88,7 +88,7 @@ Findings memory(const Patient& p) {
   constexpr double kProgram = 100e6;  // beside DPDK's
   const double needed = kProgram + (free_pages >= pages_for(p) ? 0 : static_cast<double>(p.memory));
   const std::string says =
-      fmt::format("{} of memory are free, the router takes {}", human::bytes(has), human::bytes(needed));
+      fmt::format("{} of memory are free, the router needs {}", human::bytes(has), human::bytes(needed));
   const std::string look =
       "surety check " + p.file + "  # flow_table: {capacity: ...}, dpdk: {max_routes: ..., mbufs: ...}";
   if (has < needed) return {error(says, look)};
@@ -118,7 +118,7 @@ Findings limits(const Patient& p) {
   // Root may lock what it likes; others, and kernels before 5.11 with BPF maps, are counted.
   if (const auto locked = limit(text, "Max locked memory");
       locked && *locked < static_cast<double>(p.memory) && has_pci(p))
-    all.push_back(warning(fmt::format("{} may lock {} of memory, of {} for the NICs", who,
+    all.push_back(warning(fmt::format("{} may lock {} of memory, the NICs need {}", who,
                                       human::bytes(*locked), human::bytes(static_cast<double>(p.memory))),
                           raise("LimitMEMLOCK", "infinity")));
   constexpr double kFiles = 1024;
@@ -126,7 +126,7 @@ Findings limits(const Patient& p) {
     all.push_back(
         warning(fmt::format("{} may open {} files: ports, sockets and maps need {}", who, *files, kFiles),
                 raise("LimitNOFILE", "65536")));
-  if (all.empty() && !text.empty()) all.push_back(ok(fmt::format("the limits of {} are wide enough", who)));
+  if (all.empty() && !text.empty()) all.push_back(ok(fmt::format("the limits of {} are high enough", who)));
   return all;
 }
 

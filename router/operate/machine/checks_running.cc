@@ -51,14 +51,14 @@ Findings metrics_port(const Patient& p) {
   const std::string inode = port == 0 ? "0" : listener_of(p.host, port);
   if (inode == "0") {
     if (p.running && port != 0)
-      return {warning(fmt::format("the router runs, and nobody listens at {}", listen),
+      return {warning(fmt::format("the router runs, but nothing listens on {}", listen),
                       "systemctl restart " + p.unit())};
     return {ok(fmt::format("{} is free for metrics", listen))};
   }
   const auto [name, pid] = holder_of(p.host, inode);
   if (p.running && (p.running->pid.empty() || pid == p.running->pid))
-    return {ok(fmt::format("metrics are at {}", listen))};
-  return {error(fmt::format("{} of metrics is taken{}", listen,
+    return {ok(fmt::format("metrics are served at {}", listen))};
+  return {error(fmt::format("{} for metrics is in use{}", listen,
                             pid.empty() ? "" : fmt::format(" by {} ({})", name, pid)),
                 fmt::format("ss -ltnp 'sport = :{}'", port))};
 }
@@ -84,9 +84,9 @@ Findings routes(const Patient& p) {
     all.push_back(
         warning("next hops that do not answer: " + some(unresolved), "surety show routes state=unresolved"));
   if (!no_room.empty())
-    all.push_back(error("routes for which there is no room: " + some(no_room),
+    all.push_back(error("routes without room in the tables: " + some(no_room),
                         "surety show routes state=no_room  # dpdk: {max_routes: ...}"));
-  if (all.empty()) all.push_back(ok(fmt::format("all {} routes lead somewhere", p.running->routes.size())));
+  if (all.empty()) all.push_back(ok(fmt::format("all {} routes are resolved", p.running->routes.size())));
   return all;
 }
 
@@ -111,9 +111,9 @@ Findings routes_of_kernel(const Patient& p) {
   for (const config::Route& route : p.config()->routes)
     if (const std::string to = to_string(route.to); !has.contains(to))
       all.push_back(warning(
-          fmt::format("the kernel lacks the route {} of {}: the router's own sessions do not go there", to,
+          fmt::format("the kernel lacks the route {} of {}: the router's own sessions do not reach it", to,
                       p.file),
-          "surety show events  # says why it was refused"));
+          fmt::format("journalctl -u {} | grep 'kernel route not changed'", p.unit())));
   if (all.empty() && !p.config()->routes.empty())
     all.push_back(ok("the kernel has the configuration's routes"));
   return all;
@@ -125,9 +125,9 @@ Findings versions(const Patient& p) {
   const std::string exe =
       p.running->pid.empty() ? "" : p.host.link("/proc/" + p.running->pid + "/exe").value_or("");
   if (runs != p.version || exe.ends_with(" (deleted)"))
-    return {warning(
-        fmt::format("surety {} runs, {} is installed{}", runs, p.version, runs == p.version ? " anew" : ""),
-        "systemctl restart " + p.unit())};
+    return {warning(fmt::format("surety {} runs, {} is installed{}", runs, p.version,
+                                runs == p.version ? ", as another build" : ""),
+                    "systemctl restart " + p.unit())};
   return {ok(fmt::format("surety {} runs", runs))};
 }
 

@@ -24,10 +24,9 @@ std::string port_name(const Nic& nic, std::size_t number) {
 std::string first_configuration(const std::vector<Nic>& nics, const std::vector<std::string>& devices,
                                 const std::vector<unsigned>& workers, const std::string& name) {
   std::string text =
-      "# A beginning, written by `surety setup`. `surety check` says what is wrong with a change, `surety "
-      "apply` makes it.\n"
-      "# Still to be said: addresses and routes (or FRR's), `shape` of the uplink, services and who has "
-      "bought them.\n"
+      "# A first configuration, written by `surety setup`. `surety check` checks a change, `surety apply` "
+      "applies it.\n"
+      "# Still to be added: addresses and routes (or FRR's), `shape` of the uplink, services and contracts.\n"
       "version: 1\n";
   text += fmt::format("router: {{name: {}}}\n", name);
   if (!workers.empty()) text += fmt::format("workers: [{}]\n", text_of(workers));

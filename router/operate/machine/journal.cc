@@ -29,9 +29,9 @@ Journal::Journal(Host host, fs::path file) : host_(std::move(host)), file_(std::
   try {
     for (const Json& step : Json::parse(*text)) steps_.push_back(step_of(step));
   } catch (const Json::exception& e) {
-    throw std::runtime_error(fmt::format(
-        "{} is not what `surety setup` has written: {}; move it away, and what it says is not undone",
-        file_.string(), e.what()));
+    throw std::runtime_error(
+        fmt::format("{} is not a journal of `surety setup`: {}; move it away: its steps are then not undone",
+                    file_.string(), e.what()));
   }
 }
 
@@ -91,10 +91,10 @@ std::string Journal::undo_file(const Step& s) const {
   host_.tidy(s.path);
   const auto now = host_.read(s.path);
   if (now == s.before) return {};
-  if (now != s.after) return s.path + ": changed since by somebody else, kept as it is";
+  if (now != s.after) return s.path + ": changed after setup, left as it is";
   if (s.before) {
     host_.replace(s.path, *s.before, s.mode);
-    return s.path + ": as before";
+    return s.path + ": restored";
   }
   host_.remove(s.path);
   return s.path + ": removed";
@@ -106,9 +106,9 @@ std::string Journal::undo_number(const Step& s) const {
   const long long before = std::stoll(*s.before), after = std::stoll(s.after);
   if (!now || *now == before) return {};
   if (*now > std::max(before, after))
-    return fmt::format("{}: changed since by somebody else to {}, kept", s.path, *now);
+    return fmt::format("{}: changed after setup to {}, left as it is", s.path, *now);
   host_.write(s.path, *s.before);
-  return fmt::format("{}: {} again", s.path, host_.number(s.path).value_or(before));
+  return fmt::format("{}: restored to {}", s.path, host_.number(s.path).value_or(before));
 }
 
 // Undoes driverctl's configuration of a removed NIC, for its return.
@@ -118,7 +118,7 @@ std::string Journal::undo_override(const Step& s) const {
     host_.remove(kept);
   else
     host_.replace(kept, s.undo[3] + "\n", 0644);
-  return fmt::format("{}: it is not there any more, and will be as before", s.path);
+  return fmt::format("{}: it is missing; its setting is restored for its return", s.path);
 }
 
 std::string Journal::undo_program(const Step& s) const {
@@ -127,7 +127,7 @@ std::string Journal::undo_program(const Step& s) const {
   if (done.ok()) return fmt::format("`{}`", shell_text(s.undo));
   if (s.undo[0] == "driverctl" && !host_.exists(pci_file(s.path, ""))) return undo_override(s);
   const auto end = done.output.find_last_not_of(" \n");
-  throw std::runtime_error(end == std::string::npos ? fmt::format("it fails with status {}", done.status)
+  throw std::runtime_error(end == std::string::npos ? fmt::format("it ends with status {}", done.status)
                                                     : done.output.substr(0, end + 1));
 }
 
@@ -146,7 +146,7 @@ std::string Journal::by_hand(const Step& s) const {
   if (s.kind == "number") return fmt::format("run `echo {} > {}`", *s.before, s.path);
   if (s.kind == "driver") return fmt::format("run `{}`", release_by_hand(s.path));
   if (!s.before) return fmt::format("run `{}`", shell_text({"rm", s.path}));
-  return fmt::format("what it was is `before` in {}", file_.string());
+  return fmt::format("its previous content is `before` in {}", file_.string());
 }
 
 Journal::Undone Journal::undo() {

@@ -22,8 +22,9 @@ Json answer_of(const Host& host, const Words& words) {
   const Json json = Json::parse(outcome.output.substr(from), nullptr, false);
   if (outcome.ok() && json.is_array()) return json;
   if (outcome.ok() && from == outcome.output.size()) return Json::array();
-  throw std::runtime_error(fmt::format("`{}` does not say what this machine uses: {}; `apt install iproute2`",
-                                       shell_text(words), outcome.output.substr(0, 200)));
+  throw std::runtime_error(
+      fmt::format("`{}` does not list what this machine uses: {}; run `apt install iproute2`",
+                  shell_text(words), outcome.output.substr(0, 200)));
 }
 
 std::vector<std::string> devices_of(const Json& route) {

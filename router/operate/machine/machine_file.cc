@@ -10,8 +10,7 @@ namespace surety::machine {
 
 std::string text_of(const MachineFile& file) {
   std::string text =
-      "# Written by `surety setup`, undone by `surety setup --undo`; `surety setup --boot` does what it "
-      "says.\n"
+      "# Written by `surety setup`, undone by `surety setup --undo`; `surety setup --boot` applies it.\n"
       "version: 1\nnics:\n";
   for (const TakenNic& n : file.nics)
     text += fmt::format("  - {{name: \"{}\", pci: \"{}\", mac: \"{}\", driver: \"{}\"}}\n", n.name, n.pci,
@@ -36,7 +35,7 @@ MachineFile read_machine_file(const Host& host) {
       file.hugepages[node.first.as<int>()] = node.second.as<unsigned>();
     for (const YAML::Node& core : root["isolated_cores"]) file.isolated.push_back(core.as<unsigned>());
   } catch (const YAML::Exception& e) {
-    throw std::runtime_error(fmt::format("{}: {}; `surety setup` writes it anew", kMachineFile, e.what()));
+    throw std::runtime_error(fmt::format("{}: {}; `surety setup` writes it again", kMachineFile, e.what()));
   }
   return file;
 }

@@ -100,7 +100,8 @@ void add_those_without_interface(const Host& host, std::vector<Nic>& nics) {
     nic.driver = host.link(at / "driver").value_or("");
     nic.numa = static_cast<int>(host.number(at / "numa_node").value_or(-1));
     // The interface is in another network namespace, or another program drives the NIC.
-    if (!nic.driver.empty() && nic.driver != "vfio-pci") nic.kept = "is somebody else's, by " + nic.driver;
+    if (!nic.driver.empty() && nic.driver != "vfio-pci")
+      nic.kept = "is used elsewhere, by driver " + nic.driver;
     nics.push_back(std::move(nic));
   }
 }

@@ -27,14 +27,14 @@ std::string name_of(const Nic& nic) {
 
 // Why vfio-pci cannot have it; empty: it can.
 std::string against_vfio(const Host& host, const Nic& nic, const std::vector<Nic>& chosen) {
-  if (nic.pci.empty()) return "it is no PCI device";
+  if (nic.pci.empty()) return "it is not a PCI device";
   if (!has_iommu(host))
     return "the IOMMU is off (`intel_iommu=on` or `amd_iommu=on` for the kernel, and the firmware's setting)";
   if (!std::ranges::count(kDriven, nic.driver))
-    return fmt::format("DPDK has no driver that takes {} over", nic.driver);
+    return fmt::format("DPDK has no driver that replaces {}", nic.driver);
   for (const auto& other : group_companions(host, nic.pci))
     if (std::ranges::none_of(chosen, [&](const Nic& n) { return n.pci == other; }))
-      return fmt::format("{} is in its IOMMU group and would go with it", other);
+      return fmt::format("{} is in the same IOMMU group and would be taken with it", other);
   return {};
 }
 
@@ -88,11 +88,11 @@ void plan_hugepages(const Host& host, const std::vector<int>& nodes, const Wishe
   if (sum >= pages || pci || wishes.hugepages) {
     if (sum < pages)
       plan.notes.push_back(fmt::format(
-          "only {} of {} hugepages are reserved: more would be above half of the free memory", sum, pages));
+          "only {} of {} hugepages are reserved: more would exceed half of the free memory", sum, pages));
     plan.machine.hugepages = std::move(shared);
   } else {
     plan.notes.push_back(fmt::format(
-        "no hugepages: {} would be more than half of the free memory; the router goes without, slower",
+        "no hugepages: {} would exceed half of the free memory; the router runs without them, slower",
         pages));
   }
 }
@@ -107,7 +107,7 @@ WorkerCores cores_for(const Host& host, const std::vector<int>& nodes, const Wis
   if (cores.workers.empty() || std::ranges::count(cores.workers, 0U) > 0 ||
       std::ranges::any_of(cores.workers, [&](unsigned c) { return std::ranges::count(online, c) == 0; }))
     throw std::runtime_error(
-        fmt::format("`--isolate {}`: cores of this machine are {}, and the first stays with the system",
+        fmt::format("`--isolate {}`: this machine has cores {}, and core 0 stays with the system",
                     *wishes.isolate, text_of(online)));
   return cores;
 }
@@ -127,7 +127,7 @@ std::vector<Nic> chosen_nics(const std::vector<Nic>& nics, const Wishes& wishes)
       throw std::runtime_error(fmt::format("there is no NIC `{}` here", wanted));
     if (!nic->kept.empty())
       throw std::runtime_error(fmt::format(
-          "{} {}: it is not taken, or nobody would reach this machine any more", wanted, nic->kept));
+          "{} {}: it is not taken, since this machine could become unreachable", wanted, nic->kept));
     if (std::ranges::count(chosen, nic->mac, &Nic::mac) == 0 || nic->mac.empty()) chosen.push_back(*nic);
   }
   return chosen;
@@ -158,16 +158,17 @@ Plan make_plan(const Host& host, const std::vector<Nic>& nics, const Wishes& wis
 std::vector<std::string> Plan::steps(const Host& host) const {
   std::vector<std::string> all;
   if (!machine.isolated.empty() && host.has("update-grub"))
-    all.push_back(
-        fmt::format("{}: `{}`, update-grub; as of the next boot", kGrubFile, kernel_words(machine.isolated)));
+    all.push_back(fmt::format("{}: `{}`, update-grub; from the next boot on", kGrubFile,
+                              kernel_words(machine.isolated)));
   for (const auto& [node, pages] : machine.hugepages)
     all.push_back(fmt::format("{} hugepages of 2 MB on node {}", pages, node));
-  all.push_back(fmt::format("{}: what is done at each boot", kMachineFile));
+  all.push_back(fmt::format("{}: the settings of each boot", kMachineFile));
   if (configuration)
     all.push_back(
         fmt::format("{}: a first configuration with {}", configuration_file, fmt::join(devices, ", ")));
   for (const TakenNic& nic : machine.nics)
-    if (!nic.driver.empty()) all.push_back(fmt::format("{} ({}) goes to {}", nic.pci, nic.name, nic.driver));
+    if (!nic.driver.empty())
+      all.push_back(fmt::format("{} ({}) is bound to {}", nic.pci, nic.name, nic.driver));
   return all;
 }
 

@@ -57,8 +57,8 @@ std::vector<Nic> choose(const Setup& setup, const std::vector<Nic>& nics, std::i
   if (!setup.yes && !setup.dry_run && wishes.ports.empty()) {
     std::vector<std::string> free;
     for (const Nic& nic : chosen_nics(nics, wishes)) free.push_back(nic.name.empty() ? nic.pci : nic.name);
-    wishes.ports =
-        words_of(asked(in, out, fmt::format("Which shall be the router's? [{}] ", fmt::join(free, ", "))));
+    wishes.ports = words_of(
+        asked(in, out, fmt::format("Which NICs shall the router use? [{}] ", fmt::join(free, ", "))));
   }
   return chosen_nics(nics, wishes);
 }
@@ -78,7 +78,7 @@ void isolate_cores(const Plan& plan, Journal& journal, const Host& host, std::os
   const auto& cores = plan.machine.isolated;
   if (cores.empty()) return;
   if (!host.has("update-grub")) {
-    out << fmt::format("Isolated cores: give the kernel `{}` on its command line, and reboot\n",
+    out << fmt::format("Isolated cores: add `{}` to the kernel's command line, and reboot\n",
                        kernel_words(cores));
     return;
   }
@@ -86,7 +86,7 @@ void isolate_cores(const Plan& plan, Journal& journal, const Host& host, std::os
   journal.on_undo({"update-grub"}, kGrubFile);
   journal.replace(kGrubFile, grub_text(cores));
   const Outcome done = host.run({"update-grub"});
-  out << (done.ok() ? fmt::format("Cores {} are isolated as of the next boot: reboot when it suits\n",
+  out << (done.ok() ? fmt::format("Cores {} are isolated from the next boot on: reboot when convenient\n",
                                   text_of(cores))
                     : fmt::format("`update-grub` failed, cores are not isolated: {}\n", done.output));
 }
@@ -120,7 +120,7 @@ int make(const Setup& setup, const Plan& plan, std::ostream& out) {
         status = 1;
       }
   out << fmt::format(
-      "Done; `surety setup --undo` takes it back. Next: `surety check {}`, `surety doctor`, `systemctl "
+      "Done; `surety setup --undo` undoes it. Next: `surety check {}`, `surety doctor`, `systemctl "
       "restart {}`\n",
       plan.configuration_file, unit_of(fs::path(plan.configuration_file).stem()));
   return status;
@@ -135,16 +135,14 @@ int set_up(const Setup& setup, std::istream& in, std::ostream& out) {
   const auto nics = find_nics(setup.host, setup.ssh);
   out << nic_table(nics) << '\n';
   if (asks && !setup.terminal) {
-    out << "Nothing was changed: nobody can be asked here. `surety setup --yes` takes what is free, `--yes "
-           "--ports "
-           "NAME,NAME` what you name, and `--dry-run` says what would be done.\n";
+    out << "Nothing was changed: there is no terminal for questions. `surety setup --yes` takes all free "
+           "NICs, `--yes --ports NAME,NAME` those that you name, and `--dry-run` shows what would be done.\n";
     return 1;
   }
   const auto chosen = choose(setup, nics, in, out);
   if (chosen.empty()) {
-    out << "Nothing was changed: no NIC is free. `--ports NAME,NAME` takes some that are used, but never the "
-           "way to "
-           "this machine.\n";
+    out << "Nothing was changed: no NIC is free. `--ports NAME,NAME` takes NICs that are used, but never one "
+           "by which this machine is reached.\n";
     return 1;
   }
   const Plan plan = make_plan(setup.host, chosen, setup.wishes, setup.memory);
@@ -172,10 +170,11 @@ int undo_setup(const Setup& setup, std::ostream& out) {
   for (const auto& said : undone.says) out << said << '\n';
   for (const auto& said : undone.left) out << said << '\n';
   if (!undone.left.empty()) {
-    out << "Not all is undone: once that is mended or done by hand, `surety setup --undo` does the rest.\n";
+    out << "Not everything is undone: repair the above or do it by hand, then `surety setup --undo` does the "
+           "rest.\n";
     return 1;
   }
-  out << "Undone. Cores that were isolated are so until the next boot.\n";
+  out << "Undone. Isolated cores stay isolated until the next boot.\n";
   return 0;
 }
 

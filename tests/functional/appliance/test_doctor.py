@@ -34,7 +34,7 @@ def worst(machine, check, *arguments):
 
 def test_without_a_configuration_it_looks_at_the_machine(machine):
     done = machine.surety("doctor")
-    assert done.returncode == 0 and "is not there: only the machine is looked at" in done.stdout and "Linux " in done.stdout
+    assert done.returncode == 0 and "does not exist: only the machine is checked" in done.stdout and "Linux " in done.stdout
 
 
 def test_a_taken_port_of_metrics(machine):
@@ -68,7 +68,7 @@ def test_a_device_that_is_gone_or_renamed(machine):
     for change in (("down",), ("name", "eth9")):
         n.ip("link", "set", "eth2", *change)
     found = worst(machine, "devices")
-    assert found["verdict"] == "error" and "is called eth9 now" in found["says"] and not found["safe"]
+    assert found["verdict"] == "error" and "is eth9 now" in found["says"] and not found["safe"]
     n.run("sh", "-c", found["mend"])
     assert worst(machine, "devices")["verdict"] == "ok"
     machine.peer.ip("link", "delete", "eth2")
@@ -113,7 +113,7 @@ def test_a_router_that_runs(machine):
     yaml = PORTS + "routes:\n  - {to: 0.0.0.0/0, via: 10.2.0.9}\n"
     with Router(machine.namespace, yaml) as router:
         file = str(router.path)
-        assert "metrics are at" in worst(machine, "metrics", file)["says"]
+        assert "metrics are served at" in worst(machine, "metrics", file)["says"]
         assert worst(machine, "version", file)["verdict"] == "ok"
         unresolved = worst(machine, "routes", file)
         assert unresolved["verdict"] == "warning" and "10.2.0.9" in unresolved["says"]

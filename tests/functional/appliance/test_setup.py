@@ -111,7 +111,7 @@ class Terminal:
 
 def test_at_a_terminal_it_asks(machine):
     with Terminal(machine, *MODEST) as terminal:
-        terminal.asked("Which shall be the router's? [eth1, eth2, eth3]")
+        terminal.asked("Which NICs shall the router use? [eth1, eth2, eth3]")
         terminal.answer(b"eth2\n")
         terminal.asked("Do this? [y/N]")
         terminal.answer(b"y\n")
@@ -123,7 +123,7 @@ def test_at_a_terminal_it_asks(machine):
 def test_of_two_the_second_learns_who_the_first_is(machine):
     """While he is asked, nobody changes what his answer is about."""
     with Terminal(machine, *MODEST) as terminal:
-        terminal.asked("Which shall be the router's?")
+        terminal.asked("Which NICs shall the router use?")
         for arguments in (["--yes", *MODEST], ["--undo"]):
             second = machine.surety("setup", *arguments)
             assert second.returncode == 1 and f"(setup, process {terminal.process.pid}) is changing this at the moment" in second.stderr
@@ -141,7 +141,7 @@ def test_the_boot_goes_on_with_what_is_there(machine):
     for change in (("down",), ("name", "eth9"), ("up",)):
         machine.namespace.ip("link", "set", "eth9" if change == ("up",) else "eth2", *change)
     done = machine.surety("setup", "--boot", check=True)
-    assert "eth1 (PCI , MAC" in done.stderr and "is gone" in done.stderr and "eth2 is called eth9 now" in done.stderr
+    assert "eth1 (PCI , MAC" in done.stderr and "is missing" in done.stderr and "eth2 is named eth9 now" in done.stderr
 
 
 @pytest.mark.parametrize("then", ["undo", "again"])

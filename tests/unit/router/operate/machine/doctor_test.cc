@@ -112,21 +112,21 @@ TEST_F(Doctor, ConfigurationThatIsNotThereWrongOrEmpty) {
   configure("version: 1\nports: {}\n");
   expect("configuration", kWarning, "has no port", "surety setup");
   m_.remove("/etc/surety/surety.yaml");
-  expect("configuration", kWarning, "is not there", "surety setup");
+  expect("configuration", kWarning, "does not exist", "surety setup");
 }
 
 TEST_F(Doctor, SecretsThatEverybodyMayRead) {
   configure(std::string(kTwoPorts) +
             "router: {id: 192.0.2.1}\nsignalling: {mode: observe, key_file: signal.key}\nmetrics: "
             "{password_file: /etc/surety/password}\n");
-  expect("secrets", kError, "which is not there", "");
+  expect("secrets", kError, "does not exist: it is the file of the", "");
   for (const char* file : {"/etc/surety/signal.key", "/etc/surety/password"}) {
     m_.put(file, "secret");
     fs::permissions(m_.host().at(file), fs::perms(0640));
   }
-  expect("secrets", kOk, "their owner's alone", "");
+  expect("secrets", kOk, "only their owners may read", "");
   fs::permissions(m_.host().at("/etc/surety/password"), fs::perms(0644));
-  expect("secrets", kError, "everybody may read or change /etc/surety/password",
+  expect("secrets", kError, "every user may read or change /etc/surety/password",
          "chmod o-rwx " + m_.root().string() + "/etc/surety/password", true);
 }
 
@@ -135,7 +135,7 @@ TEST_F(Doctor, StateThatIsNotThereOrTooSmall) {
   EXPECT_THAT(finding("configuration").says, HasSubstr("valid"));
   expect("state", kWarning, "the report may take", "report_size");
   m_.remove("/var/lib/surety");
-  expect("state", kWarning, "is not there", "mkdir -p", true);
+  expect("state", kWarning, "does not exist", "mkdir -p", true);
 }
 
 TEST_F(Doctor, ProgramsThatAreMissing) {
@@ -151,7 +151,7 @@ TEST_F(Doctor, DevicesThatAreGoneOrCalledOtherwise) {
   m_.put(kMachineFile, "nics:\n  - {name: eth1, pci: \"0000:01:00.0\", mac: \"02:00:00:00:00:01\"}\n");
   m_.remove("/sys/bus/pci/devices/0000:01:00.0");
   m_.nic("eth9", "0000:09:00.0", "02:00:00:00:00:01", "ixgbe");
-  expect("devices", kError, "its MAC 02:00:00:00:00:01 is called eth9 now",
+  expect("devices", kError, "the interface with its MAC 02:00:00:00:00:01 is eth9 now",
          "ip link set eth9 down && ip link set eth9 name eth1");
   configure(kPci);
   expect("devices", kError, "is at 0000:09:00.0 now",
@@ -209,7 +209,7 @@ TEST_F(Doctor, LinksThatAreDownCutOrSlow) {
 
 TEST_F(Doctor, QueuesThatNobodyReads) {
   m_.put("/sys/class/net/eth1/queues/rx-1/rps_cpus", "0");
-  expect("queues", kError, "eth1 receives in 2 queues, the router reads 1", "ethtool -L eth1 combined 1");
+  expect("queues", kError, "eth1 has 2 receive queues, the router reads 1", "ethtool -L eth1 combined 1");
 }
 
 TEST_F(Doctor, TooFewHugepages) {
@@ -225,7 +225,7 @@ TEST_F(Doctor, TooFewHugepages) {
   configure(std::string(kTwoPorts) + "dpdk: {hugepages: on}\n");
   expect("hugepages", kError, "does not start", "nr_hugepages", true);
   configure(std::string(kTwoPorts) + "dpdk: {hugepages: off}\n");
-  expect("hugepages", kOk, "wants no hugepages", "");
+  expect("hugepages", kOk, "needs no hugepages", "");
   configure(kPci);
   expect("hugepages", kError, "does not start", "nr_hugepages", true);
 }
@@ -243,14 +243,14 @@ TEST_F(Doctor, ANodeWithoutHugepagesForItsNic) {
   m_.hugepages(0, 100);
   m_.hugepages(1, 0);
   m_.put("/sys/bus/pci/devices/0000:01:00.0/numa_node", "1\n");
-  expect("numa", kWarning, "node 1 has NICs of the router, and no hugepage",
+  expect("numa", kWarning, "node 1 has NICs of the router, but no hugepages",
          "node1/hugepages/hugepages-2048kB/nr_hugepages", true);
 }
 
 TEST_F(Doctor, TooLittleMemory) {
   m_.put("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "0\n");
   m_.put("/proc/meminfo", "MemAvailable:   200000 kB\n");
-  expect("memory", kError, "204.8 MB of memory are free, the router takes 309.7 MB", "max_routes");
+  expect("memory", kError, "204.8 MB of memory are free, the router needs 309.7 MB", "max_routes");
   m_.put("/proc/meminfo", "MemAvailable:   320000 kB\n");
   expect("memory", kWarning, "", "max_routes");
 }
@@ -269,12 +269,12 @@ TEST_F(Doctor, LimitsThatAreTooNarrow) {
 
 TEST_F(Doctor, CoresThatAreNotThere) {
   configure("version: 1\nworkers: [1, 6]\nports: {}\n");
-  expect("cores", kError, "worker core 6 is not there; this machine has 0,1", "workers: [...]");
+  expect("cores", kError, "worker core 6 does not exist; this machine has cores 0,1", "workers: [...]");
 }
 
 TEST_F(Doctor, AGovernorThatSavesPower) {
   m_.put("/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave\n");
-  expect("governor", kWarning, "core 1 of a worker runs by the governor powersave",
+  expect("governor", kWarning, "core 1 of a worker has the frequency governor powersave",
          "echo performance > /sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", true);
 }
 
@@ -285,7 +285,7 @@ TEST_F(Doctor, CoresThatOthersUseToo) {
   m_.put("/sys/devices/system/cpu/isolated", "1\n");
   expect("isolation", kOk, "", "");
   m_.put("/sys/devices/system/cpu/cpu1/topology/thread_siblings_list", "1,3\n");
-  expect("siblings", kWarning, "core 1 of a worker is one with core 3", "smt/control");
+  expect("siblings", kWarning, "core 1 of a worker shares a physical core with core 3", "smt/control");
 }
 
 TEST_F(Doctor, ClocksThatAreSlowOrChange) {
@@ -309,7 +309,7 @@ TEST_F(Doctor, ATimeOfDayThatNobodyKeeps) {
 
 TEST_F(Doctor, AKernelThatForwardsBesideTheRouter) {
   m_.put("/proc/sys/net/ipv4/ip_forward", "1\n");
-  expect("forwarding", kWarning, "net.ipv4.ip_forward is 1: until the router starts",
+  expect("forwarding", kWarning, "net.ipv4.ip_forward is 1: until the router's first start",
          "sysctl -w net.ipv4.ip_forward=0");
   m_.put("/run/frr/zebra.pid", "");  // which wants it
   m_.put("/proc/sys/net/ipv6/conf/all/forwarding", "1\n");
@@ -335,11 +335,11 @@ TEST_F(Doctor, ANameOfAConfigurationIsNoCommand) {
 
 TEST_F(Doctor, TablesThatAreTooSmall) {
   configure("version: 1\nports:\n  lan: {device: af_xdp eth1, addresses: [10.1.0.1/20]}\n");
-  expect("tables", kWarning, "room for 1024 neighbours of ipv4, its prefixes have 4096",
+  expect("tables", kWarning, "room for 1024 neighbors of ipv4, the configuration may need 4096",
          "sysctl -w net.ipv4.neigh.default.gc_thresh3=8192", true);
   m_.put("/proc/sys/net/ipv4/neigh/default/gc_thresh3", "4096\n");
   m_.put("/proc/sys/net/ipv6/route/max_size", "4096\n");
-  expect("tables", kWarning, "room for 4096 routes of IPv6, the router for 65536",
+  expect("tables", kWarning, "room for 4096 IPv6 routes, the router for 65536",
          "sysctl -w net.ipv6.route.max_size=131072", true);
 }
 
@@ -350,7 +350,7 @@ TEST_F(Doctor, AKernelThatIsNotSetForFrr) {
   m_.put("/proc/sys/net/core/rmem_max", "212992\n");
   expect("frr", kWarning, "zebra loses messages", "sysctl -w net.core.rmem_max=134217728", true);
   m_.put("/proc/sys/net/ipv4/nexthop_compat_mode", "1\n");
-  expect("frr", kWarning, "told twice as long", "sysctl -w net.ipv4.nexthop_compat_mode=0", true);
+  expect("frr", kWarning, "takes twice as long", "sysctl -w net.ipv4.nexthop_compat_mode=0", true);
 }
 
 TEST_F(Doctor, AKernelThatIsTooOld) {
@@ -360,18 +360,18 @@ TEST_F(Doctor, AKernelThatIsTooOld) {
   expect("kernel", kError, "too old for af_xdp", "linux-image-amd64");
   m_.put("/proc/sys/kernel/osrelease", "6.1.0\n");
   m_.put("/sys/kernel/security/lsm", "lockdown,apparmor");
-  expect("kernel", kWarning, "Landlock is not on", "lsm=landlock,lockdown,apparmor");
+  expect("kernel", kWarning, "Landlock is off", "lsm=landlock,lockdown,apparmor");
 }
 
 TEST_F(Doctor, APortOfMetricsThatIsTaken) {
   listens("99", "nginx");
-  expect("metrics", kError, "127.0.0.1:9464 of metrics is taken by nginx (99)", "ss -ltnp 'sport = :9464'");
+  expect("metrics", kError, "127.0.0.1:9464 for metrics is in use by nginx (99)", "ss -ltnp 'sport = :9464'");
   runs("99");
   expect("metrics", kOk, "", "");
   runs("77");
-  expect("metrics", kError, "taken by nginx", "ss");
+  expect("metrics", kError, "in use by nginx", "ss");
   m_.put("/proc/net/tcp", "");
-  expect("metrics", kWarning, "nobody listens", "systemctl restart surety");
+  expect("metrics", kWarning, "nothing listens", "systemctl restart surety");
 }
 
 TEST_F(Doctor, RoutesThatLeadNowhere) {
@@ -380,7 +380,7 @@ TEST_F(Doctor, RoutesThatLeadNowhere) {
   running_->routes.push_back({{"prefix", "0.0.0.0/0"}, {"next_hop", "10.2.0.1"}, {"state", "unresolved"}});
   expect("routes", kWarning, "next hops that do not answer: 10.2.0.1", "surety show routes state=unresolved");
   running_->routes.push_back({{"prefix", "10.7.0.0/16"}, {"next_hop", "10.2.0.1"}, {"state", "no_room"}});
-  expect("routes", kError, "routes for which there is no room: 10.7.0.0/16", "max_routes");
+  expect("routes", kError, "routes without room in the tables: 10.7.0.0/16", "max_routes");
 }
 
 TEST_F(Doctor, RoutesThatTheKernelLacks) {
@@ -388,7 +388,7 @@ TEST_F(Doctor, RoutesThatTheKernelLacks) {
             "routes:\n  - {to: 0.0.0.0/0, via: 10.1.0.7}\n  - {to: 10.9.9.9/32, via: 10.1.0.7}\n");
   runs();
   m_.answer("ip_-j_-4_route_show_table_main", R"([{"dst": "default"}])");
-  expect("kernel-routes", kWarning, "lacks the route 10.9.9.9/32", "surety show events");
+  expect("kernel-routes", kWarning, "lacks the route 10.9.9.9/32", "journalctl -u surety");
   m_.answer("ip_-j_-4_route_show_table_main", R"([{"dst": "default"}, {"dst": "10.9.9.9"}])");
   expect("kernel-routes", kOk, "", "");
 }
@@ -397,7 +397,7 @@ TEST_F(Doctor, ARouterOfAnotherVersion) {
   runs();
   expect("version", kOk, "", "");
   m_.link("/proc/77/exe", "/usr/sbin/surety (deleted)");
-  expect("version", kWarning, "1.0 is installed anew", "systemctl restart surety");
+  expect("version", kWarning, "1.0 is installed, as another build", "systemctl restart surety");
   running_->router.front()["version"] = "0.9";
   expect("version", kWarning, "surety 0.9 runs, 1.0 is installed", "systemctl restart surety");
 }

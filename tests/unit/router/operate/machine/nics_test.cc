@@ -50,7 +50,7 @@ TEST(Nics, ThoseOfVfioHaveNoInterface) {
   EXPECT_TRUE(nics.back().name.empty());
   EXPECT_TRUE(nics.back().is_free());
   m.driver("0000:03:00.0", "ice");  // whose interface another network namespace has
-  EXPECT_EQ(find_nics(m.host(), {}).back().kept, "is somebody else's, by ice");
+  EXPECT_EQ(find_nics(m.host(), {}).back().kept, "is used elsewhere, by driver ice");
 }
 
 TEST(KeptInterfaces, AreThoseBelowTheDefaultRouteOfAnyTableAndFamily) {

@@ -67,7 +67,7 @@ TEST(Plan, AGroupGoesAsAWhole) {
   m.put("/sys/kernel/iommu_groups/2/devices/0000:00:1c.0", "");
   const Plan p = plan(m);
   EXPECT_THAT(p.devices, ElementsAre("af_xdp eth1", "pci 0000:02:00.0"));
-  EXPECT_THAT(p.notes.front(), HasSubstr("0000:00:03.0 is in its IOMMU group"));
+  EXPECT_THAT(p.notes.front(), HasSubstr("0000:00:03.0 is in the same IOMMU group"));
 }
 
 TEST(Plan, WithoutAnIommuVfioIsRefused) {

@@ -73,7 +73,7 @@ TEST(Setup, DoesAllAndUndoesAll) {
   EXPECT_THAT(m.text("/etc/surety/surety.yaml"), HasSubstr("device: pci 0000:02:00.0"));
   EXPECT_EQ(read_machine_file(m.host()).nics.size(), 2U);
   EXPECT_THAT(m.commands(), HasSubstr("driverctl set-override 0000:01:00.0 vfio-pci\n"));
-  EXPECT_THAT(said, HasSubstr("as of the next boot"));
+  EXPECT_THAT(said, HasSubstr("from the next boot on"));
   undone(m);
   EXPECT_EQ(m.hugepages(0), "3");
   m.hugepages(0, 3);  // with its line end
@@ -114,7 +114,7 @@ TEST(Setup, AsksWhoIsThere) {
   auto s = asked(m);
   s.yes = false;
   s.terminal = true;
-  EXPECT_THAT(set_up_with(s, 1, "eth2\nn\n"), HasSubstr("Which shall be the router's? [eth1, eth2]"));
+  EXPECT_THAT(set_up_with(s, 1, "eth2\nn\n"), HasSubstr("Which NICs shall the router use? [eth1, eth2]"));
   EXPECT_FALSE(m.host().exists(kMachineFile));
   std::istringstream wrong("eth0\n");
   std::ostringstream out;
@@ -128,8 +128,8 @@ TEST(Setup, WhatOthersHaveChangedSinceStays) {
   set_up_with(asked(m));
   m.put("/etc/surety/surety.yaml", "mine\n");
   m.hugepages(0, 1000);
-  EXPECT_THAT(undone(m), testing::AllOf(HasSubstr("/etc/surety/surety.yaml: changed since by somebody else"),
-                                        HasSubstr("to 1000, kept")));
+  EXPECT_THAT(undone(m), testing::AllOf(HasSubstr("/etc/surety/surety.yaml: changed after setup"),
+                                        HasSubstr("to 1000, left as it is")));
   EXPECT_EQ(m.text("/etc/surety/surety.yaml"), "mine\n");
   EXPECT_FALSE(m.host().exists(kMachineFile));
 }
@@ -183,7 +183,7 @@ TEST(Setup, OfANicThatIsGoneNothingIsLeftToUndo) {
   m.put("/etc/driverctl.d/0000:01:00.0", "vfio-pci\n");
   m.remove("/commands/driverctl_unset-override_0000:01:00.0");
   m.remove("/sys/bus/pci/devices/0000:01:00.0");
-  EXPECT_THAT(undone(m), HasSubstr("0000:01:00.0: it is not there any more"));
+  EXPECT_THAT(undone(m), HasSubstr("0000:01:00.0: it is missing"));
   EXPECT_FALSE(m.host().exists("/etc/driverctl.d/0000:01:00.0"));
 }
 
@@ -215,7 +215,7 @@ TEST(Journal, ADriverThatIsNotReleasedStays) {
   Journal journal(m.host(), "/var/lib/surety/setup.json");
   journal.bind("0000:01:00.0");
   m.remove("/sys/bus/pci/drivers_probe");
-  EXPECT_THAT(undone(m, 1), testing::AllOf(HasSubstr("not undone: 0000:01:00.0 cannot be bound anew"),
+  EXPECT_THAT(undone(m, 1), testing::AllOf(HasSubstr("not undone: cannot change the driver of 0000:01:00.0"),
                                            HasSubstr("echo 0000:01:00.0 > /sys/bus/pci/drivers_probe`")));
   m.put("/sys/bus/pci/drivers_probe", "");
   m.put("/sys/bus/pci/drivers/ixgbe/unbind", "");
@@ -273,7 +273,8 @@ TEST(Setup, WithoutGrubItSaysTheWords) {
   FakeMachine m;
   auto s = asked(m);
   s.wishes.isolate = "1";
-  EXPECT_THAT(set_up_with(s), HasSubstr("give the kernel `isolcpus=1 nohz_full=1 rcu_nocbs=1`"));
+  EXPECT_THAT(set_up_with(s),
+              HasSubstr("add `isolcpus=1 nohz_full=1 rcu_nocbs=1` to the kernel's command line"));
   EXPECT_FALSE(m.host().exists(kGrubFile));
 }
 
@@ -308,8 +309,8 @@ TEST(Boot, WhatIsGoneIsAWarning) {
   m.remove("/sys/class/net/eth2");
   m.nic("eth9", "0000:02:00.0", "02:00:00:00:00:02", "ixgbe");
   const auto [out, warnings] = booted(m);
-  EXPECT_THAT(warnings, HasSubstr("eth1 (PCI 0000:01:00.0, MAC 02:00:00:00:00:01) is gone"));
-  EXPECT_THAT(warnings, HasSubstr("eth2 is called eth9 now"));
+  EXPECT_THAT(warnings, HasSubstr("eth1 (PCI 0000:01:00.0, MAC 02:00:00:00:00:01) is missing"));
+  EXPECT_THAT(warnings, HasSubstr("eth2 is named eth9 now"));
   EXPECT_EQ(m.hugepages(0), "100");
 }
 
@@ -328,7 +329,7 @@ TEST(Boot, GoesOnWithABrokenFileOrNone) {
   FakeMachine m;
   EXPECT_EQ(booted(m).second, "");
   m.put(kMachineFile, "nics: [{{\n");
-  EXPECT_THAT(booted(m).second, HasSubstr("writes it anew"));
+  EXPECT_THAT(booted(m).second, HasSubstr("writes it again"));
   m.put(kMachineFile, text_of(taken()));
   m.remove("/sys/devices/system/node/node0/hugepages");
   EXPECT_THAT(booted(m).second, HasSubstr("node 0 has no hugepages"));
