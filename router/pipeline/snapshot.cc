@@ -130,7 +130,7 @@ void Snapshot::place_services(const Snapshot* before) {
   }
   if (services.size() > kMostServices || services.size() > config.services.size() + 2 + kMostRetired)
     throw std::runtime_error(
-        "too many services have come and gone since the start (" + std::to_string(kMostRetired) +
+        "too many services have been removed since the start (" + std::to_string(kMostRetired) +
         " are kept, all together at most 65535); restart the router to use this configuration");
 }
 

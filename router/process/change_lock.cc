@@ -34,7 +34,7 @@ std::optional<std::string> ChangeLock::take(const std::filesystem::path& directo
     if (errno != EWOULDBLOCK) fail();
     std::array<char, 512> text{};
     const ssize_t n = ::pread(file.get(), text.data(), text.size(), 0);
-    return n > 0 ? std::string(text.data(), static_cast<std::size_t>(n)) : "somebody";
+    return n > 0 ? std::string(text.data(), static_cast<std::size_t>(n)) : "another process";
   }
   // Shared with the router's own user, whichever process is first.
   if (struct stat owner{}; ::stat(directory.c_str(), &owner) == 0 && owner.st_uid != ::geteuid())

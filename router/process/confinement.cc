@@ -94,14 +94,14 @@ bool order_thread(pid_t id) {
   }
   eventfd_t one = 0;
   if (ready > 0 && ::eventfd_read(done.fd, &one) == 0) return true;
-  if (threads().contains(id)) fail(ETIMEDOUT, "a thread does not let itself be confined");
+  if (threads().contains(id)) fail(ETIMEDOUT, "cannot confine a thread: no answer");
   return false;
 }
 
 // Each round finds the threads that the previous ones have made; confined threads make only confined ones.
 void tell_others(int landlock, bool packet_sockets) {
   Order here{landlock, packet_sockets, Fd(::eventfd(0, EFD_CLOEXEC))};
-  if (!here.done) fail(errno, "no eventfd");
+  if (!here.done) fail(errno, "cannot create an eventfd");
   order = &here;
   struct sigaction action {
   }, before{};
@@ -115,7 +115,7 @@ void tell_others(int landlock, bool packet_sockets) {
       if (done.insert(id).second) fresh |= order_thread(id);
   }
   sigaction(Confinement::signal(), &before, nullptr);
-  if (here.failed) fail(EPERM, "a thread cannot be confined");
+  if (here.failed) fail(EPERM, "cannot confine a thread");
 }
 
 }  // namespace
@@ -126,16 +126,14 @@ int Confinement::signal() {
 
 void Confinement::join_others() {
   if (!all_confined) return;
-  if (!keep_capabilities(0) || !system_calls::forbid_packet_sockets())
-    fail(errno, "a thread cannot be confined");
+  if (!keep_capabilities(0) || !system_calls::forbid_packet_sockets()) fail(errno, "cannot confine a thread");
 }
 
 Confinement::Confinement(const Needs& needs) {
   const Fd ruleset = landlock::ruleset(needs, pins_);
   const std::string_view files = landlock::summary(ruleset ? landlock::abi() : 0);
   tell_others(ruleset.get(), true);
-  if (!confine_thread(ruleset.get(), mask_of(needs.capabilities)))
-    fail(errno, "this process cannot be confined");
+  if (!confine_thread(ruleset.get(), mask_of(needs.capabilities))) fail(errno, "cannot confine this process");
   const bool filtered = system_calls::filter(needs.packet_sockets);
   // One filter for all threads is installed first: the kernel cannot add it to threads with different ones.
   if (filtered && needs.packet_sockets) tell_others(-1, false);

@@ -47,8 +47,7 @@ void load_tls(const config::Metrics::Tls& tls, MetricsAccess& access, std::strin
   access.key = key.value_or("");
   if (certificate && key)
     if (const std::string fault = fault_of(access); !fault.empty())
-      of_certificate.error({},
-                           fmt::format("no certificate and key for TLS, with {}: {}", tls.key_file, fault));
+      of_certificate.error({}, fmt::format("not a TLS certificate for the key {}: {}", tls.key_file, fault));
   append(report, of_certificate, tls.cert_file);
   append(report, of_key, tls.key_file);
 }

@@ -216,7 +216,7 @@ void tell(int call) {
   add("surety: error: system call ");
   for (int digit = 1000; digit > 0; digit /= 10)
     if (call >= digit || digit == 1) text[n++] = static_cast<char>('0' + call / digit % 10);
-  add(" is none that a router makes: refused\n");
+  add(" is not permitted to a router: refused\n");
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), n);
 }
 

@@ -71,7 +71,7 @@ WebPage make_page(std::string type, std::string text, int level) {
 
 std::string_view refusal(MHD_Connection* from, bool on_loopback) {
   if (!on_loopback)
-    return "The console is for who has a password: the metrics listen beyond this machine, and there is no "
+    return "The console needs a password: the metrics listen beyond this machine, and there is no "
            "`metrics: {password_file: ...}`.\n";
   if (!names_this_machine(header(from, MHD_HTTP_HEADER_HOST)))
     return "The console without a password answers to `localhost` and to addresses, not to other names.\n";

@@ -123,7 +123,7 @@ InterfaceIndex Interfaces::find_room(std::size_t count, const std::vector<bool>&
   for (; free < count; ++at) free = at < taken.size() && taken[at] ? 0 : free + 1;
   if (at > kMostInterfaces)
     throw std::runtime_error(
-        fmt::format("there are more than {} interfaces, those of the configuration before among them",
+        fmt::format("there are more than {} interfaces, including those of the previous configuration",
                     kMostInterfaces - 1));
   return static_cast<InterfaceIndex>(at - count);
 }

@@ -97,7 +97,7 @@ bool Fib::grow4() {
   if (routes4_ == max_routes_ || !can_grow4_) return false;
   try {
     auto next = std::make_unique<FibTable4>(name_ + "4.1", max_routes_, groups4(max_routes_));
-    if (!copy_routes(table4_->fib(), next->fib())) throw std::runtime_error("what was in it is too much");
+    if (!copy_routes(table4_->fib(), next->fib())) throw std::runtime_error("its routes do not fit");
     table4_.swap(next);
     v4_.store(table4_->fib(), std::memory_order_release);
     freed_ = true;

@@ -32,7 +32,7 @@ bool is_zero(const std::byte* p, std::size_t bytes) {
 TableMemory::TableMemory(const std::string& name, std::size_t bytes) : name_(name), socket_(SOCKET_ID_ANY) {
   if (rte_eal_has_hugepages() != 0) return;
   if (rte_malloc_heap_create(name_.c_str()) != 0)
-    throw std::runtime_error("no heap for " + name_ + ": " + rte_strerror(rte_errno));
+    throw std::runtime_error("cannot create a heap for " + name_ + ": " + rte_strerror(rte_errno));
   bytes_ = (bytes + kUnit - 1) / kUnit * kUnit;
   mapped_bytes_ = bytes_ + kUnit;
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;  // most of it may never be resident

@@ -62,7 +62,7 @@ TEST(ConfinementDeathTest, HasNoProcessesBesideItAndNoCode) {
 TEST(ConfinementDeathTest, SaysOnceWhichCallItRefuses) {
   const auto twice = [] { return ::syscall(SYS_ptrace, 0, 0, 0, 0) + ::syscall(SYS_ptrace, 0, 0, 0, 0); };
   EXPECT_EXIT(::_exit(error_of({}, twice)), testing::ExitedWithCode(EPERM),
-              "^surety: error: system call 101 is none that a router makes: refused\n$");
+              "^surety: error: system call 101 is not permitted to a router: refused\n$");
 }
 
 TEST(ConfinementDeathTest, OpensNoSocketsOfOtherKinds) {

@@ -68,8 +68,7 @@ TEST_F(MetricsAccessFiles, SecretsAreNobodyElsesBusiness) {
   const std::string said =
       fault({.tls = config::Metrics::Tls{file("cert", "x", 0644), file("key", "y", 0604)}});
   EXPECT_THAT(said, HasSubstr("key:1:1: error: everybody"));
-  EXPECT_THAT(said,
-              HasSubstr("cert:1:1: error: no certificate and key for TLS, with " + directory_ + "/key"));
+  EXPECT_THAT(said, HasSubstr("cert:1:1: error: not a TLS certificate for the key " + directory_ + "/key"));
 }
 
 TEST_F(MetricsAccessFiles, WhatIsNotThereIsNamed) {
