@@ -182,7 +182,7 @@ def test_what_cannot_be_written_is_said_before_the_run(scenario, option):
 def test_standard_output_that_takes_no_more(scenario):
     with open("/dev/full", "w") as full:
         done = subprocess.run([LAB, "run", scenario], stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 1 and done.stderr.endswith("surety-lab: standard output takes no more\n")
+    assert done.returncode == 1 and done.stderr.endswith("surety-lab: cannot write to standard output\n")
 
 
 # --- results ---

@@ -34,7 +34,7 @@ std::vector<Job> make_jobs(std::span<const Point> points, const RunCommand& comm
 void make_directory(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (error) throw ScenarioError(fmt::format("cannot make the directory {}: {}", path, error.message()));
+  if (error) throw ScenarioError(fmt::format("cannot create the directory {}: {}", path, error.message()));
 }
 
 // The capture of `--pcap`, made when there is to be one.
@@ -99,7 +99,7 @@ int run_points(const RunCommand& command, std::span<const Point> points) {
                       .report = command.report});
   simulate(jobs, printer, command, interrupt);
   capture.close();
-  if (!std::cout.flush()) throw std::runtime_error("standard output takes no more");
+  if (!std::cout.flush()) throw std::runtime_error("cannot write to standard output");
   return interrupt.status();
 }
 

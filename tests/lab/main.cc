@@ -33,7 +33,7 @@ CLI::Option* add_each(CLI::App* app, const char* name, std::vector<T>& target, T
 }
 
 void add_threads(CLI::App* app, unsigned& threads) {
-  app->add_option("--threads", threads, "how many to use; default: one per core")
+  app->add_option("--threads", threads, "number of threads; default: one per core")
       ->check(CLI::Range(1u, kMaxThreads));
 }
 
@@ -53,7 +53,7 @@ void add_run(CLI::App& app, RunArguments& arguments) {
   RunCommand& o = arguments.command;
   auto* run = app.add_subcommand("run", "Simulate a scenario and print what its flows and queues did");
   run->add_option("file", o.file, "scenario, YAML")->required();
-  auto* seed = run->add_option("--seed", o.seed, "of the one run; default: the scenario's")
+  auto* seed = run->add_option("--seed", o.seed, "seed of the one run; default: the scenario's")
                    ->check(CLI::NonNegativeNumber);
   const auto take_seeds = [&o](const std::string& text) {
     try {
@@ -64,18 +64,19 @@ void add_run(CLI::App& app, RunArguments& arguments) {
   };
   auto* seeds =
       run->add_option_function<std::string>(
-             "--seeds", take_seeds, "run seeds 1 to this, or as in `5-20`, and add mean, sd, min and max")
+             "--seeds", take_seeds, "N or FIRST-LAST: run seeds 1 to N, or these; adds mean, sd, min and max")
           ->excludes(seed);
-  run->add_flag("--json", o.json, "one line of JSON a run");
+  run->add_flag("--json", o.json, "one line of JSON for each run");
   run->add_flag("--series", o.series, "with --json: the first run's line has its series over time too");
   run->add_option("--report", o.report,
                   "directory for a page with charts (index.html), and the series as CSV");
   add_each(run, "--set", o.settings, parse_setting,
-           "key=value: overrules the file, as in `senders.long.target=400 kbit/s`");
-  auto* sweep = add_each(run, "--sweep", arguments.sweeps, parse_sweep,
-                         "key=a,b,c: the scenario with each of these values; of several, every combination");
+           "key=value: overrides the file, as in `senders.long.target=400 kbit/s`");
+  auto* sweep = add_each(
+      run, "--sweep", arguments.sweeps, parse_sweep,
+      "key=a,b,c: run the scenario with each of these values; several options: with each combination");
   run->add_option("--pcap", arguments.pcap,
-                  "LINK FILE: what the link takes, as pcapng; LINK as in `h1 edge.a`")
+                  "LINK FILE: packets that enter the link, as pcapng; LINK as in `h1 edge.a`")
       ->excludes(seeds)
       ->excludes(sweep);
   add_threads(run, o.threads);
@@ -93,10 +94,10 @@ void add_live(CLI::App& app, LiveOptions& o) {
   auto* live = app.add_subcommand(
       "live", "Run a scenario with the real programs in real time, beside the simulation; needs root");
   live->add_option("file", o.file, "scenario, YAML")->required();
-  add_each(live, "--set", o.settings, parse_setting, "key=value: overrules the file");
-  live->add_option("--seed", o.seed, "of start times and losses")->check(CLI::NonNegativeNumber);
+  add_each(live, "--set", o.settings, parse_setting, "key=value: overrides the file");
+  live->add_option("--seed", o.seed, "seed of start times and losses")->check(CLI::NonNegativeNumber);
   live->add_option("--keep", o.keep_dir, "directory for the programs' configurations and reports");
-  live->add_flag("--json", o.json, "for programs");
+  live->add_flag("--json", o.json, "JSON, for programs");
 }
 
 int start_run(RunArguments& arguments) {

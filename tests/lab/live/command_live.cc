@@ -51,7 +51,8 @@ class WorkDirectory {
     else
       path_ = made;
     if (error)
-      throw LiveError(fmt::format("cannot make the directory {}: {}", keep_ ? path_ : made, error.message()));
+      throw LiveError(
+          fmt::format("cannot create the directory {}: {}", keep_ ? path_ : made, error.message()));
   }
   ~WorkDirectory() {
     std::error_code ignored;

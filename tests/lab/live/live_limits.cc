@@ -112,8 +112,9 @@ std::vector<std::string> live_refusals(const Plan& plan) {
   for (const auto& sender : s.senders)
     if (const auto* dccp = std::get_if<endpoints::DccpParams>(&sender.sender.params);
         dccp != nullptr && dccp->udp)
-      out.push_back(fmt::format("sender {}: live runs speak DCCP natively; leave `encapsulation: udp` out",
-                                sender.sender.name));
+      out.push_back(
+          fmt::format("sender {}: live runs send DCCP directly in IP; leave `encapsulation: udp` out",
+                      sender.sender.name));
   for (const auto& r : s.routers)
     if (r.signalling && !r.config.signalling.borders.empty())
       out.push_back(fmt::format("router {}: live routers have other addresses; leave `borders` out", r.name));

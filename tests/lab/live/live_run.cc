@@ -82,7 +82,8 @@ class LiveSession {
       if (run_.progress) run_.progress(std::min(1.0, seconds(elapsed) / seconds(plan_.scenario().duration)));
       return elapsed >= t || endpoints_->ended();
     };
-    return await(over, std::chrono::ceil<std::chrono::milliseconds>(t) + kEnd, "time stands still");
+    return await(over, std::chrono::ceil<std::chrono::milliseconds>(t) + kEnd,
+                 "the virtual time does not advance");
   }
 
   bool read_queues(std::vector<Json>& tables) {

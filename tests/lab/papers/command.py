@@ -51,10 +51,10 @@ def arguments(words=None):
     parser.add_argument("--experiment", metavar="PATTERN", default="*", help="those whose name matches, e.g. `gtfrc-fig*`")
     parser.add_argument("--list", action="store_true", help="name the experiments and exit")
     parser.add_argument("--quick", action="store_true", help="fewer seeds, some of the experiments")
-    parser.add_argument("--seeds", type=positive, help="so many for each row; default: the experiment's, mostly 20")
+    parser.add_argument("--seeds", type=positive, help="number of seeds for each row; default: the experiment's, mostly 20")
     parser.add_argument("--threads", type=positive, default=len(os.sched_getaffinity(0)), help="runs at a time; default: one per core")
     parser.add_argument("--results", metavar="DIR", type=pathlib.Path, default=results_directory(),
-                        help="where runs are kept, for the next call to go on; default: %(default)s")
+                        help="directory of finished runs, which the next call reuses; default: %(default)s")
     parser.add_argument("--report", metavar="DIR", type=pathlib.Path, help="draw the figures there, with the rows beside them")
     parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the rows into this page, between its marks")
     parser.add_argument("--json", action="store_true", help="a line for each row")
@@ -109,7 +109,7 @@ def finish(options, told, lab):
         draw(options.report, told, lab, options.quick)
     if options.markdown:
         table.write_between_marks(options.markdown, results)
-    complaints = list(lab.failures.values()) + ([f"what is done cannot be kept: {lab.unkept}"] if lab.unkept else [])
+    complaints = list(lab.failures.values()) + ([f"results cannot be stored: {lab.unkept}"] if lab.unkept else [])
     print(*(f"surety-lab: {line}" for line in complaints), sep="\n", end="\n" if complaints else "", file=sys.stderr)
     return 1 if complaints or any(result.fails for _, result in results) else 0
 
@@ -131,7 +131,7 @@ def main(words=None):
     except OSError as error:
         print(f"surety-lab: {error}", file=sys.stderr)
         return 1
-    print(f"surety-lab: {lab.fresh} runs in {time.monotonic() - began:.0f} s, the others were kept in {options.results}", file=sys.stderr)
+    print(f"surety-lab: {lab.fresh} runs in {time.monotonic() - began:.0f} s, the others were in {options.results} already", file=sys.stderr)
     return 128 + ended if ended else status
 
 

@@ -53,10 +53,9 @@ struct Ends {
 bool fit(const LinkEnd& end, const LinkEnd& peer, config::Problems& problems) {
   if (end.members == 0 || peer.port.router) return true;
   if (!peer.replicas)
-    problems.error(end.at,
-                   fmt::format("`{0}` stands for {1} interfaces: link hosts that have `times`, or say "
-                               "which, by its tag, like `{0}.7`",
-                               end.name, end.members));
+    problems.error(end.at, fmt::format("`{0}` is {1} interfaces: link hosts that have `times`, or say "
+                                       "which, by its tag, like `{0}.7`",
+                                       end.name, end.members));
   else if (peer.count > end.members)
     problems.error(end.at, fmt::format("{} `{}` and {} interfaces `{}`: each host has one of its own",
                                        peer.count, peer.name, end.members, end.name));

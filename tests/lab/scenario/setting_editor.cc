@@ -78,7 +78,7 @@ std::string SettingEditor::written_up_to(std::string_view rest) const {
 bool SettingEditor::read_value() {
   const auto first = setting_.value.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || setting_.value[first] == '#') {
-    error("a setting needs a value; `null` takes the key away");
+    error("a setting needs a value; `null` removes the key");
     return false;
   }
   auto& document = sources_.values_.emplace_back(config::Document::of_value(setting_.value, mark_.line));
@@ -141,8 +141,8 @@ const Node* SettingEditor::edit_map(const Node& at, std::string_view rest) {
     return e.first->kind == Node::Kind::scalar && e.first->text == step.key;
   });
   if (found == changed.entries.end() && !value_) {
-    sources_.scenario.problems.warning(mark_, fmt::format("nothing is taken away: there is no {}{}",
-                                                          quote(step.key), hint_of(step.key, keys)));
+    sources_.scenario.problems.warning(
+        mark_, fmt::format("nothing is removed: there is no {}{}", quote(step.key), hint_of(step.key, keys)));
     return &at;
   }
   if (found == changed.entries.end()) {

@@ -43,7 +43,7 @@ std::size_t separator(std::string_view text, std::size_t at) {
       open += c == '{' ? '}' : ']';
     } else if (c == '}' || c == ']') {
       if (open.empty() || open.back() != c)
-        throw std::invalid_argument(fmt::format("`{}`: this `{}` closes nothing", text, c));
+        throw std::invalid_argument(fmt::format("`{}`: unmatched `{}`", text, c));
       open.pop_back();
     }
     begins = std::string_view(" \t\n,:{[").find(c) != std::string_view::npos;

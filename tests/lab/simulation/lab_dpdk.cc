@@ -63,7 +63,7 @@ class RuntimeDirectory {
     path_ = (place / "surety-lab-XXXXXX").string();
     if (mkdtemp(path_.data()) == nullptr)
       throw DpdkError(
-          fmt::format("cannot make a directory in {}; TMPDIR names another place", place.string()));
+          fmt::format("cannot create a directory in {}; set TMPDIR to another place", place.string()));
     if (const char* before = getenv(kVariable)) before_ = before;
     setenv(kVariable, path_.c_str(), 1);
   }

@@ -131,7 +131,7 @@ std::uint16_t Plan::sink_port(const LabSender& s, endpoints::Transport t) {
     if (same(sink.params, s.sink)) return sink.port;
     if (asked != 0)
       throw ScenarioError(
-          fmt::format("sender {}: another sender to port {} wants its packets acknowledged otherwise; "
+          fmt::format("sender {}: another sender to port {} needs its packets acknowledged in another way; "
                       "give one of them another port",
                       s.sender.name, asked));
   }
@@ -157,13 +157,13 @@ void Plan::plan_flows() {
     const bool routed =
         out != kNoLine && lines_[out].to.router && towards(lines_[out].to.node, s.to) != kNoLine;
     if (!direct && !routed)
-      throw ScenarioError(fmt::format("sender {}: there is no way from {} to {}; link them", s.sender.name,
+      throw ScenarioError(fmt::format("sender {}: there is no path from {} to {}; link them", s.sender.name,
                                       from.name, to.name));
     const endpoints::Transport t = transport(s.sender);
     const std::uint16_t to_port = sink_port(s, t);
     for (std::uint32_t n = 0; n < s.sender.flows; ++n) {
       if (flows_.size() == kMaxFlows)
-        throw ScenarioError(fmt::format("more than {} flows; make it several runs", kMaxFlows));
+        throw ScenarioError(fmt::format("more than {} flows; split them into several runs", kMaxFlows));
       PlannedFlow& f = flows_.emplace_back();
       f.sender = i;
       f.number = n;

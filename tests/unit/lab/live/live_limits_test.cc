@@ -125,7 +125,7 @@ TEST(LabLiveLimits, DccpInUdpIsRefused) {
   ScenarioText text = udp();
   text.senders = "senders: [{name: f, host: h, to: s, protocol: tfrc, rate: 1 Mbit/s, encapsulation: udp}]";
   EXPECT_THAT(refusals(text),
-              ElementsAre("sender f: live runs speak DCCP natively; leave `encapsulation: udp` out"));
+              ElementsAre("sender f: live runs send DCCP directly in IP; leave `encapsulation: udp` out"));
 }
 
 TEST(LabLiveLimits, BordersByAddressAreRefused) {

@@ -126,10 +126,9 @@ TEST(LabLinks, AtInterfacesWithTagsAreHosts) {
   };
   EXPECT_THAT(with("{between: [r.acme, q.a]}, {between: [h, r.b]}, {between: [s, r.b]}"),
               ElementsAre("4:20 `r.acme` has tags: only hosts are behind it"));
-  EXPECT_THAT(
-      with("{between: [h, r.homes]}, {between: [s, r.b]}"),
-      ElementsAre("4:23 `r.homes` stands for 3 interfaces: link hosts that have `times`, or say which, "
-                  "by its tag, like `r.homes.7`"));
+  EXPECT_THAT(with("{between: [h, r.homes]}, {between: [s, r.b]}"),
+              ElementsAre("4:23 `r.homes` is 3 interfaces: link hosts that have `times`, or say which, "
+                          "by its tag, like `r.homes.7`"));
   EXPECT_THAT(with("{between: [h, r.homes]}, {between: [s, r.b]}", "{name: h, times: 4}, s"),
               ElementsAre("4:23 4 `h` and 3 interfaces `r.homes`: each host has one of its own"));
   EXPECT_THAT(with("{between: [h, r.homes.8]}, {between: [s, r.b]}"),

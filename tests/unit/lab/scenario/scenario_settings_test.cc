@@ -74,12 +74,12 @@ TEST(LabSettings, NullTakesAway) {
   }
   EXPECT_THAT(
       wrong("senders.f.windwo", "null"),
-      ElementsAre("senders.f.windwo=null: warning: nothing is taken away: there is no `windwo`; there are: "
+      ElementsAre("senders.f.windwo=null: warning: nothing is removed: there is no `windwo`; there are: "
                   "name, host, to, protocol"));
   EXPECT_THAT(
       wrong("routers.r.ports.a.mtu", "null"),
       ElementsAre(
-          "routers.r.ports.a.mtu=null: warning: nothing is taken away: there is no `mtu`; there are none"));
+          "routers.r.ports.a.mtu=null: warning: nothing is removed: there is no `mtu`; there are none"));
 }
 
 TEST(LabSettings, ApplyInTheirOrder) {
@@ -150,7 +150,7 @@ TEST(LabSettings, NeedAPathAndAValue) {
   EXPECT_EQ(wrong(deep, "1").size(), 1u);
   for (const auto* value : {"", " ", "# 3"}) {
     EXPECT_THAT(wrong("seed", value), ElementsAre(std::string("seed=") + value +
-                                                  ": a setting needs a value; `null` takes the key away"));
+                                                  ": a setting needs a value; `null` removes the key"));
   }
   const auto broken = wrong("seed", "[");
   ASSERT_EQ(broken.size(), 1u);

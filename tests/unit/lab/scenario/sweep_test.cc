@@ -82,8 +82,8 @@ TEST(LabSweep, MissingValuesAreRefused) {
 }
 
 TEST(LabSweep, WhatIsNotClosedIsRefused) {
-  EXPECT_EQ(refusal([] { parse_sweep("a={x: [1, 2}"); }), "`{x: [1, 2}`: this `}` closes nothing");
-  EXPECT_EQ(refusal([] { parse_sweep("a=1],2"); }), "`1],2`: this `]` closes nothing");
+  EXPECT_EQ(refusal([] { parse_sweep("a={x: [1, 2}"); }), "`{x: [1, 2}`: unmatched `}`");
+  EXPECT_EQ(refusal([] { parse_sweep("a=1],2"); }), "`1],2`: unmatched `]`");
   EXPECT_EQ(refusal([] { parse_sweep("a={x: 1,2"); }), "`{x: 1,2`: a `}` is missing");
   EXPECT_EQ(refusal([] { parse_sweep("a='1,2"); }), "`'1,2`: a quote is not closed");
 }

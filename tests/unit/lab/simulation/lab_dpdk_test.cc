@@ -80,7 +80,7 @@ TEST_F(LabDpdkDeathTest, SaysWhereItCannotWrite) {
     }
   };
   EXPECT_EXIT(start(), testing::ExitedWithCode(3),
-              "^cannot make a directory in /proc; TMPDIR names another place\n$");
+              "^cannot create a directory in /proc; set TMPDIR to another place\n$");
 }
 
 // The pool is larger than what the FIB leaves of its share.

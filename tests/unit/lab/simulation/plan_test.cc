@@ -144,7 +144,7 @@ TEST(LabPlan, RoutesOfTheScenarioComeAtTheirTime) {
 TEST(LabPlan, AHostWithoutAWayIsAnError) {
   const auto cut = [] { Plan plan(scenario(kTriangle, {{"links.2", "~"}, {"links.2", "~"}})); };
   EXPECT_THAT(cut,
-              testing::ThrowsMessage<ScenarioError>("sender f: there is no way from h1 to h2; link them"));
+              testing::ThrowsMessage<ScenarioError>("sender f: there is no path from h1 to h2; link them"));
 }
 
 TEST(LabPlan, ASinkCannotAcknowledgeInTwoWays) {
