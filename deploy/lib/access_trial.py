@@ -170,12 +170,12 @@ def row(c, window):
     kept = all(asked >= ASKED * c.mbits and delivered >= KEPT * min(asked, c.mbits) for asked, delivered in ways)
     kept = kept and ways[1][1] <= c.mbits / KEPT  # upstream he may have what others leave, too
     figures = "".join(f"{asked:>9.2f}{delivered:>11.2f}" for asked, delivered in ways)
-    return f"{c.name:<9}{c.written_tags:<9}{c.behaviour or '-':<15}{c.mbits:>9.2f}{figures}  {'kept' if kept else 'BROKEN'}", kept
+    return f"{c.name:<9}{c.written_tags:<9}{c.behaviour or '-':<15}{c.mbits:>9.2f}{figures}  {'met' if kept else 'MISSED'}", kept
 
 
 def table(customers, window):
     rows = [row(c, window) for c in customers]
-    head = f"{'customer':<9}{'tags':<9}{'misbehaves':<15}{'promised':>9}" + f"{'asked':>9}{'delivered':>11}" * 2 + "  Mbit/s, up and down"
+    head = f"{'customer':<9}{'tags':<9}{'misbehaves':<15}{'committed':>9}" + f"{'offered':>9}{'delivered':>11}" * 2 + "  Mbit/s, up and down"
     return [head, *(text for text, _ in rows)], all(kept for _, kept in rows)
 
 
@@ -205,7 +205,7 @@ def change(t, say, pause):
     t.hang_up(access.NEWCOMER)
     time.sleep(0.1)
     t.reload(access.CUSTOMERS)
-    say(f"SIGHUP: {access.NEWCOMER.name} is removed. It had:")
+    say(f"SIGHUP: {access.NEWCOMER.name} is removed. Its rates:")
     print(f"  {text}", flush=True)
     with pings:
         answered = pings.results()
@@ -220,7 +220,7 @@ def report_drops(before, now):
     (_, sent_before), (_, sent) = before[SENT], now[SENT]
     spoofed, elsewhere = (sum(n - sent_before.get(label, 0) for label, n in sent.items() if word in label) for word in (" as ", " elsewhere"))
     print(f"\nSent in others' names: {spoofed}, dropped as source_check: {drops.get('source_check', 0):.0f}. "
-          f"On a VLAN that nobody bought: {elsewhere}, dropped as vlan_unknown: {drops.get('vlan_unknown', 0):.0f}.")
+          f"On a VLAN without a customer: {elsewhere}, dropped as vlan_unknown: {drops.get('vlan_unknown', 0):.0f}.")
     print("All drops: " + (", ".join(f"{reason} {n:.0f}" for reason, n in sorted(drops.items())) or "none"), flush=True)
 
 
@@ -230,7 +230,7 @@ def run(t, seconds, say):
     say("router: surety run")
     t.start_router()
     t.meet()
-    say(f"everybody sends, and the world to everybody; {seconds} s")
+    say(f"all customers send, and the far side sends to each; {seconds} s")
     t.start_traffic()
     time.sleep(1)
     before = t.measure()
@@ -243,6 +243,6 @@ def run(t, seconds, say):
     report_drops(before, now)
     lines, heard = phones(t)
     print("\nPhones, beside all that:\n" + "\n".join(lines))
-    print(f"\nPromises: {'all kept' if kept else 'BROKEN'}. Adding and removing one: {'nobody noticed' if unnoticed else 'NOTICED'}. "
-          f"Phones, at most {PHONE_WITHIN} ms: {'all kept' if heard else 'BROKEN'}.", flush=True)
+    print(f"\nCommitted rates: {'all met' if kept else 'MISSED'}. Adding and removing one: {'no loss' if unnoticed else 'LOSS'}. "
+          f"Phones, at most {PHONE_WITHIN} ms: {'all met' if heard else 'MISSED'}.", flush=True)
     return kept and unnoticed and heard

@@ -15,7 +15,7 @@ die() {
 # become_root SCRIPT ARGUMENTS...: returns as root, or starts SCRIPT again through sudo.
 become_root() {
   [ "$(id -u)" -ne 0 ] || return 0
-  command -v sudo >/dev/null || die "needs root and there is no sudo here: run it as root"
+  command -v sudo >/dev/null || die "needs root, and sudo is not installed: run it as root"
   exec sudo -- "$@"
 }
 

@@ -47,4 +47,4 @@ def describe(added):
         there = _read("free_hugepages") >= WANTED
     except OSError:
         there = False
-    return "enough are free" if there else "none to be had, running without (slower)"
+    return "enough are free" if there else "not available, running without them (slower)"

@@ -2,7 +2,7 @@
 """The live table: what happened in the last interval."""
 import verdict
 
-HEAD = f"{'customer':<9}{'tcp':<7}{'service':<8}{'committed':>10}{'got':>8}{'conformance':>13}{'IN':>8}{'OUT':>8}{'dropped':>9}{'alpha':>7}"
+HEAD = f"{'customer':<9}{'tcp':<7}{'service':<8}{'committed':>10}{'delivered':>11}{'conformance':>13}{'IN':>8}{'OUT':>8}{'dropped':>9}{'alpha':>7}"
 
 
 def row(customer, before, now, metrics, dropped, qos):
@@ -10,7 +10,7 @@ def row(customer, before, now, metrics, dropped, qos):
     name = customer.name
     rates = [verdict.mbits(new[name], old[name], seconds) for new, old in
              ((now.got, before.got), (now.in_bytes, before.in_bytes), (now.out_bytes, before.out_bytes))]
-    text = f"{name:<9}{customer.congestion_control:<7}{'csa' if qos else '-':<8}{customer.mbits:>10.2f}{rates[0]:>8.2f}"
+    text = f"{name:<9}{customer.congestion_control:<7}{'csa' if qos else '-':<8}{customer.mbits:>10.2f}{rates[0]:>11.2f}"
     if not qos:
         return text
     alpha = metrics.alpha(name)

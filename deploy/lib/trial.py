@@ -47,7 +47,7 @@ class Trial:
         deadline = time.monotonic() + READY_WITHIN
         while self._scrape_or_none() is None:
             if self.router.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"the router does not run; it said:\n{self.log('router').read_text()}")
+                raise RuntimeError(f"the router does not run; its log:\n{self.log('router').read_text()}")
             time.sleep(0.1)
 
     def start_customers(self):
@@ -102,7 +102,7 @@ class Trial:
 
     def remove(self):
         if not namespaces.remove(self.prefix):
-            print(f"{self.prefix}: something had to be killed", file=sys.stderr)
+            print(f"{self.prefix}: some processes had to be killed", file=sys.stderr)
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def _start(self, name, command, log=None):
@@ -122,5 +122,5 @@ class Trial:
         deadline = time.monotonic() + READY_WITHIN
         while not condition():
             if time.monotonic() > deadline:
-                raise RuntimeError(f"{otherwise}; the router said:\n{self.log('router').read_text()}")
+                raise RuntimeError(f"{otherwise}; the log of the router:\n{self.log('router').read_text()}")
             time.sleep(0.1)

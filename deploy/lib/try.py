@@ -30,26 +30,26 @@ def arguments():
     p = argparse.ArgumentParser(prog="deploy/try", description=(
         f"Four customers share a link of {customers.LINK_MBITS} Mbit/s: three with a committed rate (8, 4 and 2 Mbit/s, "
         f"TCP by iperf3) and one without, which floods it with {customers.FLOOD_MBITS} Mbit/s of UDP. Exit status 0: every "
-        f"contract conforms (at least {verdict.LEAST_SHARE:.0%} of the rate got through, and at most {verdict.FORGIVEN} second was violated)."))
-    p.add_argument("--seconds", type=int, default=30, help="of the measurement (30)")
+        f"contract conforms (at least {verdict.LEAST_SHARE:.0%} of the rate was delivered, and at most {verdict.FORGIVEN} second was violated)."))
+    p.add_argument("--seconds", type=int, default=30, help="duration of the measurement (30)")
     p.add_argument("--access", action="store_true", help="instead: twenty customers on VLANs behind one port, busy both ways, three of "
-                   "whom misbehave and are flooded, and one more who comes and goes by SIGHUP")
-    p.add_argument("--no-qos", action="store_true", help="without contracts, through a FIFO: shows what they are for")
-    p.add_argument("--keep", action="store_true", help="leave it running")
-    p.add_argument("--clean", metavar="PREFIX", help="remove what --keep left")
+                   "whom misbehave and are flooded; one more is added and removed by SIGHUP")
+    p.add_argument("--no-qos", action="store_true", help="without contracts, through a FIFO: shows the difference")
+    p.add_argument("--keep", action="store_true", help="leave the trial running")
+    p.add_argument("--clean", metavar="PREFIX", help="remove a trial that --keep left running")
     p.add_argument("--binary", type=pathlib.Path, default=ROOT / "build/release/bin/surety", help="the router's program")
     a = p.parse_args()
     if a.access and (a.keep or a.no_qos):
-        p.error("--access goes with neither --keep nor --no-qos")
+        p.error("--access cannot be combined with --keep or --no-qos")
     if a.seconds <= WARM_UP:
-        p.error(f"--seconds: more than the {WARM_UP} s that TCP's start takes")
+        p.error(f"--seconds must be more than {WARM_UP}: TCP's start takes that long")
     return a
 
 
 def clean(prefix):
     state = STATE / f"{prefix}.json"
     if not state.exists():
-        sys.exit(f"deploy/try: no trial is called {prefix}; there is: {', '.join(p.stem for p in STATE.glob('*.json')) or 'none'}")
+        sys.exit(f"deploy/try: there is no trial {prefix}; there are: {', '.join(p.stem for p in STATE.glob('*.json')) or 'none'}")
     kept = json.loads(state.read_text())
     trial.Trial(prefix, pathlib.Path(kept["directory"]), None, True).remove()
     hugepages.give_back(kept["hugepages"])
@@ -156,7 +156,7 @@ def main():
     if keep:
         explain_kept(t)
     elif not stopped:
-        print("The router did not end by itself when asked to.", file=sys.stderr)
+        print("The router did not end properly on SIGTERM.", file=sys.stderr)
     return 0 if shown and stopped else 1
 
 

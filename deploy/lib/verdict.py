@@ -67,7 +67,7 @@ def judge(customer, first, last):
 
 
 def line(result, qos):
-    text = f"{result.name}: committed {result.committed:.2f}, got {result.got:.2f} Mbit/s ({result.share:.0%})"
+    text = f"{result.name}: committed {result.committed:.2f}, delivered {result.got:.2f} Mbit/s ({result.share:.0%})"
     if not qos:
         return f"{text}: {'starved' if starved(result) else 'not starved'}"
     return f"{text}, conformance {percent(result.counted, result.met)}: {result.verdict}"
@@ -79,14 +79,14 @@ def starved(result):
 
 def flood_line(name, sent, got, qos):
     took = "takes only what is left" if qos else "takes the link"
-    return f"{name}: no contract, sent {sent:.1f}, got {got:.2f} Mbit/s: {took}"
+    return f"{name}: no contract, sent {sent:.1f}, delivered {got:.2f} Mbit/s: {took}"
 
 
 def link_line(link_mbits, first, last, qos):
     got = mbits(last.carried, first.carried, last.at - first.at)
     text = f"link: {got:.2f} of {link_mbits} Mbit/s carried"
     if qos:
-        text += f", {last.lost_in - first.lost_in:.0f} IN packets lost"
+        text += f", {last.lost_in - first.lost_in:.0f} IN packets dropped"
     busy = got < LEAST_SHARE * link_mbits
     return text + ("; this machine was too busy to give the router its core, so repeat the trial" if busy else "")
 

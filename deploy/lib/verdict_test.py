@@ -40,17 +40,17 @@ def test_a_payload_is_counted_as_the_packets_that_carried_it():
 def test_lines():
     kept = verdict.Result("gold", 8, 8.93, 25, 25)
     broken = verdict.Result("gold", 8, 2.95, 24, 9)
-    assert verdict.line(kept, True) == "gold: committed 8.00, got 8.93 Mbit/s (112%), conformance 100.00 %: conforms"
-    assert verdict.line(broken, True) == "gold: committed 8.00, got 2.95 Mbit/s (37%), conformance 37.50 %: VIOLATED"
+    assert verdict.line(kept, True) == "gold: committed 8.00, delivered 8.93 Mbit/s (112%), conformance 100.00 %: conforms"
+    assert verdict.line(broken, True) == "gold: committed 8.00, delivered 2.95 Mbit/s (37%), conformance 37.50 %: VIOLATED"
     assert verdict.line(verdict.Result("gold", 8, 2.95, 24, 24), True).endswith("conformance 100.00 %: BELOW THE RATE")
-    assert verdict.line(broken, False) == "gold: committed 8.00, got 2.95 Mbit/s (37%): starved"
-    assert verdict.line(kept, False) == "gold: committed 8.00, got 8.93 Mbit/s (112%): not starved"
+    assert verdict.line(broken, False) == "gold: committed 8.00, delivered 2.95 Mbit/s (37%): starved"
+    assert verdict.line(kept, False) == "gold: committed 8.00, delivered 8.93 Mbit/s (112%): not starved"
 
 
 def test_link_line_tells_a_busy_machine_and_losses():
     def carried(n):
         return verdict.Sample(110.0, {}, {}, {}, lost_in=5, carried=n)
-    assert verdict.link_line(20, FIRST, carried(24_000_000), True) == "link: 19.20 of 20 Mbit/s carried, 2 IN packets lost"
+    assert verdict.link_line(20, FIRST, carried(24_000_000), True) == "link: 19.20 of 20 Mbit/s carried, 2 IN packets dropped"
     assert verdict.link_line(20, FIRST, carried(12_500_000), False) == (
         "link: 10.00 of 20 Mbit/s carried; this machine was too busy to give the router its core, so repeat the trial")
 
