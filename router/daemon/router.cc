@@ -51,7 +51,8 @@ rte_ring* make_ring(const config::Config& c, std::size_t workers) {
   const unsigned flags = RING_F_SC_DEQ | (workers == 1 ? RING_F_SP_ENQ : 0u);
   rte_ring* ring = rte_ring_create("punts", kPuntRing, static_cast<int>(rte_socket_id()), flags);
   if (ring == nullptr)
-    throw std::runtime_error(fmt::format("no memory for the punt ring: {}", rte_strerror(rte_errno)));
+    throw std::runtime_error(fmt::format("no memory for the punt ring: {}; raise `dpdk: {{memory: ...}}`",
+                                         rte_strerror(rte_errno)));
   return ring;
 }
 

@@ -45,7 +45,7 @@ def main():
                     wrong.append(f"{file}:{n}: there is no {cited}")
             for link in LINK.findall(line) if file.endswith(".md") else []:
                 if "://" not in link and not ((ROOT / file).parent / link).exists():
-                    wrong.append(f"{file}:{n}: the link leads nowhere: {link}")
+                    wrong.append(f"{file}:{n}: broken link: {link}")
     sys.exit("\n".join(wrong) or 0)
 
 

@@ -156,7 +156,7 @@ std::size_t combinations(std::span<const AclEntry> entries) {
 constexpr std::size_t kFewCombinations = 32, kMostOfMany = 1000;
 
 [[noreturn]] void fail(const char* what, const char* step, int error) {
-  throw std::runtime_error(std::string(what) + ": " + step + ": " + rte_strerror(error));
+  throw std::runtime_error("cannot compile " + std::string(what) + ": " + step + ": " + rte_strerror(error));
 }
 
 }  // namespace

@@ -40,7 +40,9 @@ FibTable4::FibTable4(const std::string& name, std::uint32_t routes, std::uint32_
   conf.max_routes = static_cast<int>(routes);
   conf.dir24_8 = {RTE_FIB_DIR24_8_4B, groups};
   fib_ = rte_fib_create(name.c_str(), memory_.socket(), &conf);
-  if (fib_ == nullptr) throw std::runtime_error("FIB for IPv4: " + std::string(rte_strerror(rte_errno)));
+  if (fib_ == nullptr)
+    throw std::runtime_error("cannot create the FIB for IPv4: " + std::string(rte_strerror(rte_errno)) +
+                             "; lower `dpdk: {max_routes: ...}`");
   memory_.release_zeroes();
 }
 

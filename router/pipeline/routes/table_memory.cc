@@ -40,7 +40,8 @@ TableMemory::TableMemory(const std::string& name, std::size_t bytes) : name_(nam
   if (p == MAP_FAILED) {
     const int error = errno;
     rte_malloc_heap_destroy(name_.c_str());
-    throw std::runtime_error(strerror(error));
+    throw std::runtime_error("no memory for " + name_ + ": " + strerror(error) +
+                             "; lower `dpdk: {max_routes: ...}`");
   }
   mapped_ = static_cast<std::byte*>(p);
   start_ = mapped_ + (kUnit - reinterpret_cast<std::uintptr_t>(mapped_) % kUnit) % kUnit;
@@ -50,7 +51,7 @@ TableMemory::TableMemory(const std::string& name, std::size_t bytes) : name_(nam
     const int error = rte_errno;
     munmap(mapped_, mapped_bytes_);
     rte_malloc_heap_destroy(name_.c_str());
-    throw std::runtime_error(rte_strerror(error));
+    throw std::runtime_error("cannot give memory to the heap " + name_ + ": " + rte_strerror(error));
   }
   socket_ = rte_malloc_heap_get_socket(name_.c_str());
 }

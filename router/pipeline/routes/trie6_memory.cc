@@ -36,13 +36,17 @@ Memory::Memory(std::uint32_t routes) : end_(units(routes)) {
   const std::size_t size = bytes(routes);
   if (rte_eal_has_hugepages() != 0) {
     void* const p = rte_zmalloc("fib6", size, kUnit);
-    if (p == nullptr) throw std::runtime_error("FIB for IPv6: no memory");
+    if (p == nullptr)
+      throw std::runtime_error(
+          "no memory for the FIB for IPv6; reserve more hugepages, or lower `dpdk: {max_routes: ...}`");
     memory_ = {static_cast<std::byte*>(p), Release{0}};
   } else {
     // Most of the memory will never be resident: it is not reserved, so that less RAM is sufficient.
     constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void* const p = mmap(nullptr, size, PROT_READ | PROT_WRITE, kFlags, -1, 0);
-    if (p == MAP_FAILED) throw std::runtime_error("FIB for IPv6: " + std::string(strerror(errno)));
+    if (p == MAP_FAILED)
+      throw std::runtime_error("no memory for the FIB for IPv6: " + std::string(strerror(errno)) +
+                               "; lower `dpdk: {max_routes: ...}`");
     madvise(p, size, size >= kLarge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     memory_ = {static_cast<std::byte*>(p), Release{size}};
   }
