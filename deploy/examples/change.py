@@ -24,7 +24,7 @@ class Router:
         self._socket.send(f"/surety/{command},{arguments}".encode())
         answer = json.loads(self._socket.recv(1 << 18))[f"/surety/{command}"]
         if answer is None or "error" in answer:
-            sys.exit(answer["error"] if answer else f"this router does not know {command}")
+            sys.exit(answer["error"] if answer else f"this router does not support {command}")
         return answer
 
 
