@@ -76,12 +76,12 @@ std::string verdict(const LiveComparison& c) {
                          rate(f.throughput.live), rate(f.throughput.lab), percent(f.tolerance()));
   if (out.empty())
     out = fmt::format(
-        "Every flow is within {:.0f} % of the lab's mean, or as near as the lab's own runs are.\n",
+        "Every flow is within {:.0f} % of the lab's mean, or within the spread of the lab's own runs.\n",
         100 * kLiveTolerance);
   if (c.doubtful())
     out += fmt::format(
-        "This machine was too slow: of {} packets it lost {}, and sent {} more than 5 ms late. What was "
-        "measured live is in doubt.\n",
+        "This machine was too slow: of {} packets it lost {}, and sent {} more than 5 ms late. The live "
+        "results are doubtful.\n",
         c.carried_packets, c.missed_packets, c.late_packets);
   return out;
 }

@@ -148,7 +148,7 @@ queue                  arrivals: lab | live  early drops  forced drops  overflow
 core.out assured  IN              200 | 200      20 | 20       10 | 10           4 | 4
 core.out assured  OUT             400 | 400        0 | 0         0 | 0           0 | 0
 
-Every flow is within 5 % of the lab's mean, or as near as the lab's own runs are.
+Every flow is within 5 % of the lab's mean, or within the spread of the lab's own runs.
 )");
 }
 
@@ -174,7 +174,7 @@ TEST(LabLiveCompare, TheTextSaysWhatDiffersAndWhatIsInDoubt) {
               testing::EndsWith(
                   "f: live 800 kbit/s, lab 1 Mbit/s: they differ by more than 5.0 %\n"
                   "This machine was too slow: of 500 packets it lost 17, and sent 20 more than 5 ms late. "
-                  "What was measured live is in doubt.\n"));
+                  "The live results are doubtful.\n"));
 }
 
 TEST(LabLiveCompare, TheJsonHasTheNumbers) {
