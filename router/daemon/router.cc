@@ -209,7 +209,7 @@ void Router::start_observers() {
   metrics_ = std::make_unique<MetricsServer>(
       m.listen, load_metrics_access(m),
       std::make_unique<metrics::Readings>([this] { return render(read()); }), console());
-  spdlog::info("metrics: {}://{}/metrics", m.tls ? "https" : "http", m.listen);
+  spdlog::info("metrics served: url={}://{}/metrics", m.tls ? "https" : "http", m.listen);
 }
 
 void Router::keep_report() {

@@ -127,7 +127,7 @@ void Router::attempt(const std::function<bool()>& what) {
 
 void Router::tell_reloaded(const std::string& hash, const std::vector<config::Change>& changes) {
   Json fields = {{"successful", true}, {"config_hash", hash}, {"changes", changes.size()}};
-  std::string text = fmt::format("reloaded, configuration {}: {}", hash, in_short(changes));
+  std::string text = fmt::format("reloaded: configuration={}; {}", hash, in_short(changes));
   if (!signal_keys_.empty())
     if (const auto keys = signal_keys_.back().of(snapshot_->config.router.id); !keys.empty())
       text += fmt::format("; signals are signed with key {}", keys.front().id);
