@@ -107,8 +107,9 @@ std::shared_ptr<const PortTree> PortTree::build(const config::Config& config, co
   const Demand d = demand(config, port);
   if (!d.tree) return nullptr;
   if (d.queues > kRoom.queues)
-    throw std::runtime_error(fmt::format("port {} has {} queues with those of its interfaces; at most {}",
-                                         config.ports[port].name, d.queues, kRoom.queues));
+    throw std::runtime_error(
+        fmt::format("port {} has {} queues with those of its interfaces; at most {} are possible",
+                    config.ports[port].name, d.queues, kRoom.queues));
   auto tree = std::make_shared<PortTree>();
   tree->port = static_cast<InterfaceIndex>(port);
   tree->pool = pool_of(config, d);

@@ -110,9 +110,9 @@ Snapshot::Snapshot(config::Config c, const Snapshot* before)
     if (config.ports[port].exists()) find_domains(static_cast<PortIndex>(port));
   if (before == nullptr) domain_capacity = domains.size() + std::max(kSpareDomains, 4 * domains.size());
   if (domains.size() > domain_capacity)
-    throw std::runtime_error("this needs " + std::to_string(domains.size() - domain_capacity) +
-                             " more alphas (of a port, a class and the alpha of csa services) than a running "
-                             "router can add; restart it to use this configuration");
+    throw std::runtime_error("this configuration needs " + std::to_string(domains.size() - domain_capacity) +
+                             " more alphas (one for each port, class and `alpha` of csa services) than a "
+                             "running router can add; restart the router to use it");
 }
 
 void Snapshot::place_services(const Snapshot* before) {

@@ -243,7 +243,7 @@ TEST(SnapshotReload, MoreDomainsThanThereIsRoomForAreRefused) {
     FAIL() << "there is no room";
   } catch (const std::runtime_error& e) {
     // 68 for 66 places, and the retired one of lan0, where there was room still, keeps its own.
-    EXPECT_THAT(e.what(), HasSubstr("this needs 3 more alphas"));
+    EXPECT_THAT(e.what(), HasSubstr("this configuration needs 3 more alphas"));
   }
 }
 
