@@ -10,9 +10,19 @@
 
 namespace surety::config {
 
+// Committed rates of each customer in both directions, as `surety check` prints them.
+//
+// Upstream are the contracts' committed rates, and the queue of the uplinks that their IN packets go to;
+// downstream the rate of the shaper, the part of what is shared with others, and the classes with their caps.
+
+// A table: a line for each interface of a customer, one for all of a template; empty where there is none.
+std::string sold(const Config& config);
+// Another table: committed rates and capacity of ports, groups and queues (sales.h).
+std::string sold_in_all(const Config& config);
+
 struct Report {
   std::optional<Config> config;  // none: it has errors
-  std::string text, sum;         // diagnostics and the customers' committed rates (sold.h); the last line
+  std::string text, sum;         // diagnostics and the customers' committed rates (check.h); the last line
 };
 Report check(const std::string& path);
 

@@ -15,8 +15,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "aqm/hierarchy/large_memory.h"
-#include "aqm/hierarchy/prefetch.h"
+#include "aqm/hierarchy/line_arena.h"
 #include "aqm/queue_measure.h"
 #include "conditioners/packet.h"
 

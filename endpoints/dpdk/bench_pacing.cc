@@ -5,8 +5,9 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 #include <sched.h>
-
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,8 +15,8 @@
 
 #include "endpoints/dpdk/bench_traffic.h"
 #include "endpoints/dpdk/observer.h"
-#include "endpoints/dpdk/pacing_meter.h"
 #include "endpoints/dpdk/worker.h"
+#include "router/pipeline/wire/bytes.h"
 
 namespace surety::endpoints {
 
@@ -147,6 +148,57 @@ void bench_pacing(bool json) {
   worker.run();
   if (meter.packets() == 0) throw std::runtime_error("the flows of the benchmark do not send");
   print(meter, json);
+}
+
+PacingMeter::PacingMeter(std::uint16_t frame, Duration due, Time from)
+    : frame_(frame), due_(due), from_(from), last_(65536, kNever), counts_(kSteps) {}
+
+void PacingMeter::on_departure(std::span<const std::uint8_t> frame, Time now) {
+  constexpr std::size_t kSourcePort = 14 + 20;
+  if (frame.size() != frame_ || now < from_) return;
+  Time& last = last_[load_be16(frame.data() + kSourcePort)];
+  if (last != kNever) {
+    const Duration error = std::chrono::abs(now - last - due_);
+    largest_ = std::max(largest_, error);
+    ++counts_[std::min<std::size_t>(static_cast<std::size_t>(error / kStep), kSteps - 1)];
+    ++packets_;
+  }
+  last = now;
+}
+
+Duration PacingMeter::quantile(double share) const {
+  const auto wanted = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(packets_)));
+  std::uint64_t seen = 0;
+  for (std::size_t i = 0; i < kSteps; ++i)
+    if ((seen += counts_[i]) >= wanted && seen > 0) return static_cast<std::int64_t>(i + 1) * kStep;
+  return {};
+}
+
+MemoryPort::~MemoryPort() {
+  for (; head_ != tail_; ++head_) rte_pktmbuf_free(ring_[head_ & (ring_.size() - 1)].mbuf);
+}
+
+std::size_t MemoryPort::transmit(std::span<rte_mbuf*> burst) {
+  const std::size_t n = std::min(burst.size(), ring_.size() - (tail_ - head_));
+  const Time now = clock_.now();
+  for (std::size_t i = 0; i < n; ++i) {
+    rte_mbuf* const m = burst[i];
+    if (tap_ != nullptr) tap_->on_departure({rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len}, now);
+    ring_[tail_++ & (ring_.size() - 1)] = {m, now + delay_};
+  }
+  return n;
+}
+
+std::size_t MemoryPort::arrivals(std::span<rte_mbuf*> room) {
+  if (head_ == tail_) return 0;
+  const Time now = clock_.now();
+  std::size_t n = 0;
+  for (; n < room.size() && head_ != tail_; ++head_) {
+    const Flight& f = ring_[head_ & (ring_.size() - 1)];
+    if (f.due > now) break;
+    room[n++] = f.mbuf;
+  }
+  return n;
 }
 
 }  // namespace surety::endpoints

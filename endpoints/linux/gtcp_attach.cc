@@ -9,7 +9,6 @@
 #include <sys/mount.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -21,7 +20,6 @@
 #include <system_error>
 
 #include "endpoints/linux/gtcp_maps.h"
-#include "endpoints/linux/gtcp_object.h"
 
 namespace surety::endpoints {
 namespace {
@@ -166,6 +164,29 @@ void allow_gtcp() {
   if (!(out << all << GTCP_NAME << std::endl))
     throw std::runtime_error(std::string("cannot write ") + kAllowed +
                              ": become root, in the first network namespace");
+}
+
+}  // namespace surety::endpoints
+
+// SURETY_GTCP_OBJECT is the file's name, from the build.
+asm(".pushsection .rodata\n"
+    ".balign 8\n"
+    ".global surety_gtcp_object_begin, surety_gtcp_object_end\n"
+    "surety_gtcp_object_begin:\n"
+    ".incbin \"" SURETY_GTCP_OBJECT
+    "\"\n"
+    "surety_gtcp_object_end:\n"
+    ".popsection\n");
+
+extern "C" {
+extern const std::byte surety_gtcp_object_begin[];
+extern const std::byte surety_gtcp_object_end[];
+}
+
+namespace surety::endpoints {
+
+std::span<const std::byte> gtcp_object() {
+  return {surety_gtcp_object_begin, surety_gtcp_object_end};
 }
 
 }  // namespace surety::endpoints

@@ -3,11 +3,21 @@
 // outlives the process that attached it. Errors are std::runtime_error, one sentence with the fix.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "endpoints/linux/gtcp_reservations.h"
+
+namespace surety::endpoints {
+
+// gtcp.bpf.c compiled, as part of the program: an ELF object in memory.
+
+std::span<const std::byte> gtcp_object();
+
+}  // namespace surety::endpoints
 
 struct bpf_object;
 

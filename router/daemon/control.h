@@ -13,7 +13,6 @@
 #include <poll.h>
 #include <rte_mempool.h>
 #include <rte_ring.h>
-
 #include <functional>
 #include <map>
 #include <memory>
@@ -24,24 +23,59 @@
 #include <unordered_map>
 #include <vector>
 
-#include "router/daemon/control_port.h"
 #include "router/daemon/linux/address_holders.h"
+#include "router/daemon/linux/divert.h"
 #include "router/daemon/linux/forwarding_guard.h"
 #include "router/daemon/linux/icmp_error.h"
 #include "router/daemon/linux/interface_settings.h"
 #include "router/daemon/linux/kernel_routes.h"
+#include "router/daemon/linux/neighbor_tap.h"
 #include "router/daemon/linux/netlink.h"
 #include "router/daemon/linux/netlink_commands.h"
 #include "router/daemon/linux/punt.h"
+#include "router/daemon/linux/responder.h"
 #include "router/daemon/linux/steer.h"
+#include "router/daemon/linux/tag_selector.h"
+#include "router/daemon/linux/tap_twin.h"
 #include "router/daemon/neighbor_gate.h"
 #include "router/daemon/ports/clock.h"
 #include "router/daemon/ports/port.h"
 #include "router/daemon/workers/forwarding.h"
-#include "router/operate/observe/gateway_events.h"
+#include "router/operate/observe/episodes.h"
+#include "router/pipeline/exception_counters.h"
+#include "router/pipeline/routes/port_addresses.h"
 #include "router/pipeline/routes/routes.h"
 
 namespace surety {
+
+// The kernel side of a port, of an interface or of a template, as the control thread holds it.
+struct ControlPort {
+  InterfaceIndex index = 0;
+  bool open = false;  // false: the port has no open device yet; all members below are empty
+  // Interface index in Routes: of the kernel's own device or of the TAP mirror; negative: of the built-in
+  // responder; 0: none.
+  int interface = 0;
+  std::optional<TapTwin> twin;
+  std::optional<ForwardingGuard> guard;  // on a port: for its own device and its interfaces' TAP mirrors
+  ForwardingGuard::Watched watched;      // entry of the own device or the TAP mirror
+  std::optional<Steer> steer;            // this or `guard`, on the kernel's own device
+  std::optional<Divert> divert;          // on the kernel's own device
+  std::unique_ptr<Responder> responder;  // nullptr: no neighbours on this port
+  std::optional<TagSelector> tags;       // on a template
+  std::optional<NeighborTap> tap;        // on the kernel's own device
+  std::optional<PortAddresses> addresses;
+  std::optional<bool> link_up;    // nullopt: not read yet
+  bool inherited = false;         // link and neighbours are the old process's, until the link comes up
+  std::optional<bool> told_up;    // last state logged
+  std::optional<bool> kernel_up;  // last state from a kernel event
+  std::uint64_t link_changes = 0;
+  ExceptionCounters counters{};
+  // `mtu`: the kernel device's when it was last up; `told_mtu`: from its last event.
+  std::optional<std::uint32_t> mtu;
+  std::uint32_t told_mtu = 0;
+
+  bool in_kernel() const { return interface > 0; }
+};
 
 class Control : public NetlinkMonitor::Handler {
  public:

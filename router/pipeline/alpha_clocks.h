@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "conditioners/csa_controller.h"
-#include "router/pipeline/routes/path_slots.h"
+#include "router/pipeline/routes/paths.h"
 #include "router/pipeline/signals/remote_alpha.h"
 #include "router/pipeline/snapshot.h"
 

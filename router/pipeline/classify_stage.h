@@ -41,7 +41,7 @@
 #include "router/pipeline/flows/contract_bounds.h"
 #include "router/pipeline/flows/contract_ledger.h"
 #include "router/pipeline/flows/contract_state.h"
-#include "router/pipeline/flows/customer_hash.h"
+#include "router/pipeline/flows/flow_hash.h"
 #include "router/pipeline/flows/flow_holders.h"
 #include "router/pipeline/flows/flow_table.h"
 #include "router/pipeline/packet_disposal.h"

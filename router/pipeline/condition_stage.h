@@ -17,7 +17,7 @@
 #include "router/pipeline/alpha_clocks.h"
 #include "router/pipeline/counters.h"
 #include "router/pipeline/egress.h"
-#include "router/pipeline/flows/customer_hash.h"
+#include "router/pipeline/flows/flow_hash.h"
 #include "router/pipeline/flows/flow_table.h"
 #include "router/pipeline/packet_disposal.h"
 #include "router/pipeline/signal_path.h"

@@ -2,7 +2,7 @@
 // Finds the interface of an incoming frame by its VLAN tags, and the DSCP by its 802.1Q priority.
 //
 // A tag of VLAN 0 has only a priority (IEEE 802.1Q 9.6), except before another tag. Tags without an interface
-// belong to the port itself where a rule matches them (tag_admission.h); other frames are refused.
+// belong to the port itself where a rule matches them (interfaces.h); other frames are refused.
 #pragma once
 
 #include <array>

@@ -14,7 +14,7 @@
 #include "conditioners/fair_limit.h"
 #include "router/pipeline/capture/capture_tap.h"
 #include "router/pipeline/counters.h"
-#include "router/pipeline/flows/customer_hash.h"
+#include "router/pipeline/flows/flow_hash.h"
 #include "router/pipeline/flows/losses.h"
 #include "router/pipeline/interfaces/interface_record.h"
 #include "router/pipeline/vector.h"
@@ -45,7 +45,7 @@ class PacketDisposal {
 
   void drop(rte_mbuf* m, PortIndex port, DropReason reason) { drop(m, Why{.port = port, .reason = reason}); }
 
-  // Drops a packet with `length` bytes of IP that has an owner (flows/packet_owner.h). flush() counts the
+  // Drops a packet with `length` bytes of IP that has an owner (losses.h). flush() counts the
   // loss there: with a million flows the owner's counters are in no cache.
   void lose(rte_mbuf* m, PortIndex port, DropReason reason, std::uint32_t length) {
     losses_.expect(PacketOwner::of(m), reason);

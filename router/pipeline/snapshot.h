@@ -22,7 +22,6 @@
 #include "router/pipeline/classify/filters.h"
 #include "router/pipeline/flows/meter.h"
 #include "router/pipeline/interfaces/interfaces.h"
-#include "router/pipeline/interfaces/tag_admission.h"
 #include "router/pipeline/port_tree.h"
 #include "router/pipeline/vector.h"
 

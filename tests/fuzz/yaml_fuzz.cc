@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "config/changes.h"
+#include "config/check.h"
 #include "config/parse.h"
-#include "config/sold.h"
 #include "endpoints/config/endpoints.h"
 
 namespace {

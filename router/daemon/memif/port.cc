@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/daemon/memif/port.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <rte_log.h>
 #include <sys/eventfd.h>
-
+#include <sys/syscall.h>
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <ctime>
 #include <system_error>
 
 #include "router/process/background_thread.h"
@@ -188,6 +191,39 @@ void Port::report(const Conversation& of, const char* why, Time now) {
   const ucred peer = peer_of(of.socket.get());
   rte_log(RTE_LOG_ERR, RTE_LOGTYPE_USER1, "memif %s: process %d of user %u: %s\n", path_.c_str(), peer.pid,
           peer.uid, why);
+}
+
+namespace {
+constexpr unsigned kKept = 64;
+}  // namespace
+
+Doorbell::Doorbell() : null_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {
+  if (::syscall(SYS_io_setup, kKept, &context_) != 0) context_ = 0;
+}
+
+Doorbell::~Doorbell() {
+  if (context_ != 0) ::syscall(SYS_io_destroy, context_);
+}
+
+bool Doorbell::ring(int eventfd) {
+  if (context_ == 0) return false;
+  if (rung_ == kKept) forget();
+  iocb request{};
+  request.aio_lio_opcode = IOCB_CMD_PREAD;
+  request.aio_fildes = static_cast<std::uint32_t>(null_.get());
+  request.aio_flags = IOCB_FLAG_RESFD;
+  request.aio_resfd = static_cast<std::uint32_t>(eventfd);
+  iocb* const requests = &request;
+  const bool rung = ::syscall(SYS_io_submit, context_, 1, &requests) == 1;
+  rung_ += rung ? 1 : 0;
+  return rung;
+}
+
+void Doorbell::forget() {
+  std::array<io_event, kKept> events;
+  timespec now{};
+  ::syscall(SYS_io_getevents, context_, 0, kKept, events.data(), &now);
+  rung_ = 0;
 }
 
 }  // namespace surety::memif

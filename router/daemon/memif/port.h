@@ -3,15 +3,18 @@
 // peers, workers move packets.
 //
 // A peer is a process that may do anything: with its messages (session.h), with the memory (memory.h,
-// queues.h), with its descriptors (doorbell.h). At worst it loses its link, and no new connection is accepted
+// queues.h), with its descriptors (port.h). At worst it loses its link, and no new connection is accepted
 // for a second. There is one peer at a time, and another cannot displace it; a peer that does not agree in
 // time is disconnected.
 #pragma once
 
+#include <linux/aio_abi.h>
 #include <rte_mbuf.h>
-
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <span>
@@ -20,12 +23,66 @@
 #include <vector>
 
 #include "router/daemon/memif/burst_gate.h"
-#include "router/daemon/memif/doorbell.h"
 #include "router/daemon/memif/queues.h"
 #include "router/daemon/memif/session.h"
-#include "router/daemon/memif/wake.h"
+#include "router/process/fd.h"
 
 namespace surety::memif {
+
+// Writes to a peer's eventfd without ever blocking.
+//
+// write(2) to an eventfd blocks while its count is at the maximum, unless O_NONBLOCK is set. A peer can
+// change both at any time through its own descriptor, and so could block a worker for ever. The kernel's
+// asynchronous I/O adds to an eventfd without blocking (io_submit(2), IOCB_FLAG_RESFD), and accepts only
+// eventfds. The request "reads" /dev/null.
+class Doorbell {
+ public:
+  // Used by one thread at a time.
+  Doorbell();
+  ~Doorbell();
+  Doorbell(const Doorbell&) = delete;
+  Doorbell& operator=(const Doorbell&) = delete;
+
+  // True if this kernel has asynchronous I/O.
+  bool able() const { return context_ != 0; }
+  // false: `eventfd` is no eventfd, or not able().
+  bool ring(int eventfd);
+
+ private:
+  void forget();
+
+  Fd null_;
+  aio_context_t context_ = 0;
+  unsigned rung_ = 0;  // completions that the kernel still holds
+};
+
+// One descriptor for the lifetime of a queue, readable when the current peer has written its eventfd.
+//
+// Edge-triggered: the eventfd, which the peer shares, is never read, so that the peer cannot block the
+// reader.
+class Wake {
+ public:
+  Wake() : epoll_(::epoll_create1(EPOLL_CLOEXEC)), own_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    follow(own_.get());
+  }
+
+  int fd() const { return epoll_.get(); }
+  // `event`: an eventfd.
+  void follow(int event) {
+    epoll_event e{.events = EPOLLIN | EPOLLET, .data = {}};
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, event, &e);
+  }
+  void leave(int event) { ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, event, nullptr); }
+  void ring() { ::eventfd_write(own_.get(), 1); }
+  // Clears the descriptor until the next write.
+  void calm() {
+    epoll_event events[2];
+    ::epoll_wait(epoll_.get(), events, 2, 0);
+  }
+
+ private:
+  Fd epoll_, own_;
+};
 
 class Port {
  public:

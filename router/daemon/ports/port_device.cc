@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 #include <net/if.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -16,7 +17,7 @@
 #include "config/text/suggest.h"
 #include "router/daemon/ports/interface.h"
 #include "router/daemon/ports/port.h"
-#include "router/daemon/ports/socket_file.h"
+#include "router/process/fd.h"
 
 namespace surety {
 
@@ -243,6 +244,22 @@ std::string DpdkPort::describe(const config::Device& d) {
       return "ring";
   }
   return "?";
+}
+
+SocketFile look_at_socket(const std::string& path, int type) {
+  struct stat file {};
+  if (::lstat(path.c_str(), &file) != 0) return errno == ENOENT ? SocketFile::absent : SocketFile::other;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (!S_ISSOCK(file.st_mode) || path.size() >= sizeof address.sun_path) return SocketFile::other;
+  path.copy(address.sun_path, path.size());
+  const Fd probe(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+    return SocketFile::live;
+  if (errno == ECONNREFUSED) return SocketFile::stale;
+  if (errno == ENOENT) return SocketFile::absent;  // gone meanwhile
+  // EAGAIN: its queue is full; EPROTOTYPE: another type. Both mean that a server is listening.
+  return errno == EAGAIN || errno == EPROTOTYPE ? SocketFile::live : SocketFile::other;
 }
 
 }  // namespace surety

@@ -10,6 +10,17 @@
 
 namespace surety {
 
+// State of the file of a Unix socket.
+enum class SocketFile {
+  absent,
+  live,   // a server listens
+  stale,  // a socket without a listener: its server has died
+  other   // not a socket, or not accessible
+};
+
+// Connects, and closes at once. `type`: SOCK_STREAM, SOCK_SEQPACKET.
+SocketFile look_at_socket(const std::string& path, int type);
+
 // The device arguments DPDK probes, "name,key=value...". std::runtime_error for a kind that is not supported.
 std::string device_arguments(const config::Port& port, std::size_t index, const std::string& xdp_program);
 

@@ -22,6 +22,13 @@
 
 namespace surety {
 
+// The congestion signalling of one worker with names (reading.h).
+
+// Called by the reading thread; `ingress`: the worker's. Returns queues that have signalled, in order;
+// sources by router, port and queue; paths by address and domain, each once.
+SignallingReading read_signalling(const SignallingNumbers& numbers, const Ingress& ingress,
+                                  const Snapshot& snapshot);
+
 class ReadingServer {
  public:
   // Writes the current numbers, except the signalling's, into a reading of the snapshot.

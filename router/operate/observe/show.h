@@ -6,9 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "router/operate/observe/reading_json.h"
 #include "router/operate/observe/show_columns.h"
 
 namespace surety {
+
+// `surety show signalling`: signals sent, signals received, and their effects.
+
+// The rows of table `signalling` (reading_json.h) as paragraphs, one for each kind; results with count 0 only
+// with `all`.
+std::string render_signalling(const Json& rows, bool all);
 
 // The columns of one of kTables or kOwnTables; none for `signalling`, which is rendered as paragraphs.
 Columns columns_of(std::string_view what);

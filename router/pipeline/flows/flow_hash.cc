@@ -2,6 +2,7 @@
 #include "router/pipeline/flows/flow_hash.h"
 
 #include "conditioners/rng.h"
+#include "router/pipeline/wire/ip_bytes.h"
 
 namespace surety {
 
@@ -11,6 +12,22 @@ FlowHasher::FlowHasher(std::uint64_t seed) {
     const std::uint64_t high = rng.next();
     s = high << 32 | rng.next();
   }
+}
+
+Customer CustomerHasher::operator()(const std::uint8_t* frame, std::size_t l3_offset,
+                                    std::uint8_t port) const {
+  constexpr std::size_t kEthernet = 14, kTag = 4;
+  constexpr std::uint32_t kDot1q = 0x8100, kDot1ad = 0x88a8, kVlanId = 0x0fff;
+  std::uint64_t tags = 0;
+  const std::uint16_t type = load_be16(frame + kEthernet - 2);
+  if (type == kDot1q || type == kDot1ad) {
+    tags = std::uint64_t{load_be16(frame + kEthernet)} << 12 & kVlanId << 12;
+    if (l3_offset == kEthernet + 2 * kTag) tags |= load_be16(frame + kEthernet + kTag) & kVlanId;
+  }
+  if (tags != 0 || l3_offset == 0) return of(tags, 0, false, port);
+  const std::uint8_t* ip = frame + l3_offset;
+  if (is_v6(ip)) return of(0, load<std::uint64_t>(ip + 8), true, port);
+  return of(0, load<std::uint32_t>(ip + 12), false, port);
 }
 
 }  // namespace surety

@@ -2,7 +2,6 @@
 #include "router/pipeline/interfaces/interfaces.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <stdexcept>
 #include <string_view>
@@ -195,6 +194,41 @@ std::size_t Interfaces::bytes() const {
   std::size_t n = records_.capacity() * sizeof(InterfaceRecord);
   for (const auto& t : tables_) n += t ? t->bytes() : 0;
   return n;
+}
+
+void TagTable::add(std::uint16_t protocol, std::uint16_t outer, std::uint16_t inner,
+                   InterfaceIndex interface) {
+  Outer& o = outer_[outer];
+  if (inner == 0) {
+    o.one = interface;
+    o.one_protocol = protocol;
+    return;
+  }
+  if (o.count == 0) {
+    o.begin = static_cast<std::uint32_t>(inner_.size());
+    o.first = inner;
+    o.two_protocol = protocol;
+  }
+  o.count = static_cast<std::uint16_t>(inner - o.first + 1);
+  inner_.resize(o.begin + o.count, kNoInterface);
+  inner_.back() = interface;
+}
+
+TagAdmission::TagAdmission(const config::Config& config) : ports_(config.ports.size()) {
+  for (const config::Rule& rule : config.rules) {
+    const config::Match& m = rule.match;
+    if (m.interface) continue;  // the tags belong to the interface
+    for (std::size_t p = 0; p < ports_.size(); ++p) {
+      const bool customer = config.ports[p].trust == config::Port::Trust::customer;
+      if (m.port ? *m.port != p : !customer) continue;  // condition of Classifier
+      if (m.vlan && m.inner_vlan)
+        ports_[p].pairs.insert(pair(*m.vlan, *m.inner_vlan));
+      else if (m.vlan)
+        ports_[p].single.set(*m.vlan);
+      else if (rule.per == config::Rule::Per::vlan)
+        ports_[p].single.set();
+    }
+  }
 }
 
 }  // namespace surety

@@ -6,15 +6,78 @@
 // have the lowest indices, their own numbers (config/port_places.h).
 #pragma once
 
+#include <array>
+#include <bitset>
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "config/config.h"
 #include "router/pipeline/interfaces/interface_record.h"
-#include "router/pipeline/interfaces/tag_table.h"
 
 namespace surety {
+
+// The VLAN tags that a port accepts: those that one of its rules names. A rule that names the outer tag
+// accepts frames with this tag alone; `per: vlan` without tags accepts frames with any one tag.
+//
+// A second tag that no rule names is refused: the sender chooses it freely, so it must not lead to a
+// contract. Frames with tags that no rule names would otherwise use the contract of the port's untagged
+// customer.
+class TagAdmission {
+ public:
+  explicit TagAdmission(const config::Config& config);
+
+  // `vlan` is not 0; `inner` is 0 for one tag.
+  bool admits(std::uint8_t port, std::uint16_t vlan, std::uint16_t inner) const {
+    const Port& p = ports_[port];
+    return inner == 0 ? p.single[vlan] : p.pairs.contains(pair(vlan, inner));
+  }
+
+ private:
+  struct Port {
+    std::bitset<4096> single;       // outer tags of frames with one tag
+    std::set<std::uint32_t> pairs;  // tags of frames with two tags
+  };
+  static std::uint32_t pair(std::uint16_t vlan, std::uint16_t inner) {
+    return std::uint32_t{vlan} << 12 | inner;
+  }
+
+  std::vector<Port> ports_;
+};
+
+// Maps the tags of a frame to its interface, for one port: two loads at most, and memory by the tags in use.
+class TagTable {
+ public:
+  // `inner`: 0 for an interface of one tag. `protocol`: the outer tag's. Called with the inner tags of an
+  // outer one in ascending order.
+  void add(std::uint16_t protocol, std::uint16_t outer, std::uint16_t inner, InterfaceIndex interface);
+
+  // kNoInterface: none has these tags, or its outer one is of another protocol.
+  InterfaceIndex find(std::uint16_t protocol, std::uint16_t outer, std::uint16_t inner) const {
+    const Outer& o = outer_[outer];
+    if (inner == 0) return protocol == o.one_protocol ? o.one : kNoInterface;
+    const std::size_t at = inner - std::size_t{o.first};  // lower values wrap around
+    return at < o.count && protocol == o.two_protocol ? inner_[o.begin + at] : kNoInterface;
+  }
+  // True if some interface has these tags, with any protocol.
+  bool has(std::uint16_t outer, std::uint16_t inner) const {
+    const Outer& o = outer_[outer];
+    return find(inner == 0 ? o.one_protocol : o.two_protocol, outer, inner) != kNoInterface;
+  }
+  std::size_t bytes() const { return sizeof(*this) + inner_.capacity() * sizeof(InterfaceIndex); }
+
+ private:
+  struct Outer {
+    std::uint32_t begin = 0;             // start of its inner tags in inner_
+    std::uint16_t first = 0, count = 0;  // inner tags, from the lowest to the highest
+    InterfaceIndex one = kNoInterface;   // with this tag alone
+    std::uint16_t one_protocol = 0, two_protocol = 0;
+  };
+  std::array<Outer, 4096> outer_{};
+  std::vector<InterfaceIndex> inner_;
+};
 
 // The tags of an interface in common notation: `107`, `200.8`; of a template `200.*`.
 std::string to_string(const InterfaceRecord& r);

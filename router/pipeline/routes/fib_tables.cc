@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/pipeline/routes/fib_tables.h"
 
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_fib.h>
-
+#include <rte_malloc.h>
+#include <rte_memory.h>
+#include <sys/mman.h>
 #include <bit>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <stdexcept>
 
 namespace surety {
@@ -48,6 +54,69 @@ FibTable4::FibTable4(const std::string& name, std::uint32_t routes, std::uint32_
 
 FibTable4::~FibTable4() {
   rte_fib_free(fib_);
+}
+
+namespace {
+
+// Unit of DPDK's accounting; the kernel's pages are smaller.
+constexpr std::size_t kUnit = std::size_t{2} << 20;
+constexpr std::size_t kPage = 4096;
+// A table of this size will be nearly full, and is made and walked faster in pages of 2 MB.
+constexpr std::size_t kLarge = std::size_t{256} << 20;
+
+bool is_zero(const std::byte* p, std::size_t bytes) {
+  std::uint64_t first = 0;
+  std::memcpy(&first, p, sizeof first);
+  return first == 0 && std::memcmp(p, p + sizeof first, bytes - sizeof first) == 0;
+}
+
+}  // namespace
+
+TableMemory::TableMemory(const std::string& name, std::size_t bytes) : name_(name), socket_(SOCKET_ID_ANY) {
+  if (rte_eal_has_hugepages() != 0) return;
+  if (rte_malloc_heap_create(name_.c_str()) != 0)
+    throw std::runtime_error("cannot create a heap for " + name_ + ": " + rte_strerror(rte_errno));
+  bytes_ = (bytes + kUnit - 1) / kUnit * kUnit;
+  mapped_bytes_ = bytes_ + kUnit;
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;  // most of it may never be resident
+  void* const p = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+  if (p == MAP_FAILED) {
+    const int error = errno;
+    rte_malloc_heap_destroy(name_.c_str());
+    throw std::runtime_error("no memory for " + name_ + ": " + strerror(error) +
+                             "; lower `dpdk: {max_routes: ...}`");
+  }
+  mapped_ = static_cast<std::byte*>(p);
+  start_ = mapped_ + (kUnit - reinterpret_cast<std::uintptr_t>(mapped_) % kUnit) % kUnit;
+  // DPDK writes to all of it, which takes a third of the time that way.
+  madvise(start_, bytes_, MADV_HUGEPAGE);
+  if (rte_malloc_heap_memory_add(name_.c_str(), start_, bytes_, nullptr, 0, kUnit) != 0) {
+    const int error = rte_errno;
+    munmap(mapped_, mapped_bytes_);
+    rte_malloc_heap_destroy(name_.c_str());
+    throw std::runtime_error("cannot give memory to the heap " + name_ + ": " + rte_strerror(error));
+  }
+  socket_ = rte_malloc_heap_get_socket(name_.c_str());
+}
+
+TableMemory::~TableMemory() {
+  if (mapped_ == nullptr) return;
+  // Memory that DPDK still uses must stay.
+  if (rte_malloc_heap_memory_remove(name_.c_str(), start_, bytes_) != 0) return;
+  rte_malloc_heap_destroy(name_.c_str());
+  munmap(mapped_, mapped_bytes_);
+}
+
+void TableMemory::release_zeroes() {
+  const std::size_t page = bytes_ >= kLarge ? kUnit : kPage;
+  for (std::size_t at = 0; at < (mapped_ == nullptr ? 0 : bytes_);) {
+    std::size_t end = at;
+    while (end < bytes_ && is_zero(start_ + end, page)) end += page;
+    if (end > at) madvise(start_ + at, end - at, MADV_DONTNEED);
+    at = end + page;
+  }
+  // A small table uses no hugepages: a single route would take as much as 512.
+  if (mapped_ != nullptr && bytes_ < kLarge) madvise(start_, bytes_, MADV_NOHUGEPAGE);
 }
 
 }  // namespace surety

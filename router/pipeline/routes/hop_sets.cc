@@ -2,10 +2,9 @@
 #include "router/pipeline/routes/hop_sets.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <utility>
-
-#include "router/pipeline/routes/weighted_members.h"
 
 namespace surety {
 namespace {
@@ -181,6 +180,80 @@ bool HopSets::remove_object(std::uint32_t id) {
 void HopSets::release_retired() {
   for (const auto& block : retired_) groups_.release(block);
   retired_.clear();
+}
+
+namespace {
+
+constexpr std::uint64_t kMost = RouteTarget::kMaxCount;
+
+std::uint64_t total(const std::vector<std::uint64_t>& places) {
+  return std::accumulate(places.begin(), places.end(), std::uint64_t{0});
+}
+
+std::vector<std::uint64_t> reduced(const std::vector<WeightedMember>& members) {
+  std::uint64_t common = 0;
+  for (const auto& m : members) common = std::gcd(common, std::uint64_t{m.weight});
+  std::vector<std::uint64_t> places;
+  places.reserve(members.size());
+  for (const auto& m : members) places.push_back(m.weight / common);
+  const std::uint64_t sum = total(places);
+  if (sum <= kMost) return places;
+  for (auto& p : places) p = std::max<std::uint64_t>(1, p * kMost / sum);
+  for (auto over = total(places); over > kMost; --over) --*std::ranges::max_element(places);
+  return places;
+}
+
+}  // namespace
+
+NextHopMembers places_of(std::vector<WeightedMember> members) {
+  std::stable_sort(members.begin(), members.end(),
+                   [](const auto& a, const auto& b) { return a.member < b.member; });
+  const auto same = [](const auto& a, const auto& b) { return a.member == b.member; };
+  members.erase(std::unique(members.begin(), members.end(), same), members.end());
+  if (members.size() > kMost) members.resize(kMost);
+  NextHopMembers out;
+  if (members.empty()) return out;
+  const auto places = reduced(members);
+  for (std::size_t i = 0; i < members.size(); ++i) out.insert(out.end(), places[i], members[i].member);
+  return out;
+}
+
+void NextHopObjects::set(const NextHopEvent& event, std::uint32_t generation) {
+  objects_[event.id] = {event, generation};
+}
+
+NextHopObjects::Meaning NextHopObjects::meaning(std::uint32_t id) const {
+  const auto object = objects_.find(id);
+  if (object == objects_.end()) return {};
+  const NextHopEvent& what = object->second.what;
+  if (what.blackhole) return {.blackhole = true, .hops = {}};
+  if (what.group.empty()) return {.blackhole = false, .hops = {what.hop}};
+  Meaning m;
+  for (const auto& member : what.group) {
+    const auto known = objects_.find(member.id);
+    // The kernel has no groups of groups, and a blackhole only as a group's sole member.
+    if (known == objects_.end() || !known->second.what.group.empty()) continue;
+    m.blackhole |= known->second.what.blackhole;
+    m.hops.push_back(known->second.what.hop);
+    m.hops.back().weight = member.weight;
+  }
+  if (m.blackhole) m.hops.clear();
+  return m;
+}
+
+std::vector<std::uint32_t> NextHopObjects::affected(std::uint32_t id) const {
+  std::vector<std::uint32_t> out{id};
+  for (const auto& [group, object] : objects_)
+    if (std::ranges::any_of(object.what.group, [id](const auto& m) { return m.id == id; }))
+      out.push_back(group);
+  return out;
+}
+
+std::vector<std::uint32_t> NextHopObjects::stale(std::uint32_t generation) const {
+  std::vector<std::uint32_t> out;
+  for (const auto& [id, object] : objects_)
+    if (object.generation != generation) out.push_back(id);
+  return out;
 }
 
 }  // namespace surety

@@ -14,10 +14,48 @@
 #include <vector>
 
 #include "router/pipeline/routes/next_hop_groups.h"
-#include "router/pipeline/routes/next_hop_objects.h"
 #include "router/pipeline/routes/route_events.h"
 
 namespace surety {
+
+// The kernel's next hop objects by id: next hops that routes refer to instead of having their own.
+class NextHopObjects {
+ public:
+  // The resolved content of an object, with groups expanded.
+  struct Meaning {
+    bool blackhole = false;
+    std::vector<RouteNextHop> hops;  // with their weights in a group
+  };
+
+  // `generation`: see stale().
+  void set(const NextHopEvent& event, std::uint32_t generation);
+  void remove(std::uint32_t id) { objects_.erase(id); }
+
+  bool knows(std::uint32_t id) const { return objects_.contains(id); }
+  // Empty for unknown ids; unknown members of a group are left out.
+  Meaning meaning(std::uint32_t id) const;
+  // The object itself and the groups it is in.
+  std::vector<std::uint32_t> affected(std::uint32_t id) const;
+  // The objects last set in another generation.
+  std::vector<std::uint32_t> stale(std::uint32_t generation) const;
+
+ private:
+  struct Object {
+    NextHopEvent what;
+    std::uint32_t generation = 0;
+  };
+  std::map<std::uint32_t, Object> objects_;
+};
+
+// Next hops and their weights as places of a block: a flow's hash picks a place, each as often as any other.
+struct WeightedMember {
+  NextHopMember member;
+  std::uint32_t weight = 1;  // at least 1
+};
+
+// Sorted; a member's number of places is its share of the weights, rounded to RouteTarget::kMaxCount places
+// in all, and at least one. A member given twice counts once. Beyond kMaxCount members the last are left out.
+NextHopMembers places_of(std::vector<WeightedMember> members);
 
 // A next hop as configured by its source: exactly one of interface and ifindex, or `via` alone.
 struct RouteHop {

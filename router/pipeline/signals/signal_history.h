@@ -7,6 +7,7 @@
 // of removed ones.
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -14,10 +15,36 @@
 #include <vector>
 
 #include "router/pipeline/signals/congestion_signal.h"
-#include "router/pipeline/signals/replay_window.h"
 #include "router/pipeline/signals/signal_limit.h"
 
 namespace surety {
+
+// The latest sequence numbers received from a sender (RFC 4303 3.4.3, anti-replay).
+class ReplayWindow {
+ public:
+  static constexpr std::uint64_t kSize = 1024;
+
+  // Starts with one number received.
+  explicit ReplayWindow(std::uint64_t first) : highest_(first) { seen_.set(0); }
+
+  // True if the number is new; marks it as received. Numbers kSize or more behind the highest one count as
+  // received.
+  bool accept(std::uint64_t sequence) {
+    if (sequence > highest_) {
+      const std::uint64_t step = sequence - highest_;
+      seen_ = step < kSize ? seen_ << step : std::bitset<kSize>();
+      highest_ = sequence;
+    }
+    const std::uint64_t behind = highest_ - sequence;
+    if (behind >= kSize || seen_[behind]) return false;
+    seen_.set(behind);
+    return true;
+  }
+
+ private:
+  std::uint64_t highest_;
+  std::bitset<kSize> seen_;  // indexed by distance from the highest one
+};
 
 class SignalHistory {
  public:

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 #include <sodium.h>
-
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <new>
 #include <string_view>
 
 #include "config/address.h"
@@ -234,6 +234,35 @@ SignalKeysResult load_signal_keys(const config::Config& c) {
                     "`routers` for the router's `id`",
                     c.signalling.key_file));
   return result;
+}
+
+namespace {
+
+// The pad is never freed: objects that live as long as the process need it until its end to reveal their
+// keys.
+const HiddenKey::Plain& pad() {
+  static const HiddenKey::Plain* const made = [] {
+    void* const memory = sodium_init() < 0 ? nullptr : sodium_malloc(sizeof(HiddenKey::Plain));
+    if (!memory) throw std::bad_alloc();
+    randombytes_buf(memory, sizeof(HiddenKey::Plain));
+    return static_cast<const HiddenKey::Plain*>(memory);
+  }();
+  return *made;
+}
+
+HiddenKey::Plain mask(const HiddenKey::Plain& plain) {
+  const HiddenKey::Plain& with = pad();
+  HiddenKey::Plain out;
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = plain[i] ^ with[i];
+  return out;
+}
+
+}  // namespace
+
+HiddenKey::HiddenKey(const Plain& plain) : masked_(mask(plain)) {}
+
+HiddenKey::Plain HiddenKey::reveal() const {
+  return mask(masked_);
 }
 
 }  // namespace surety

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "router/pipeline/egress_tags.h"
-#include "router/pipeline/flows/packet_owner.h"
+#include "router/pipeline/flows/losses.h"
 #include "tests/lab/simulation/lab_frame.h"
 
 namespace surety::lab {

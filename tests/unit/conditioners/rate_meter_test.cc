@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "conditioners/rate_meter.h"
+#include "conditioners/ard_marker.h"
 
 #include <gtest/gtest.h>
 

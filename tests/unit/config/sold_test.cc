@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "config/sold.h"
+#include "config/check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 
 #include <thread>
 
-#include "endpoints/dpdk/memory_port.h"
+#include "endpoints/dpdk/bench_pacing.h"
 #include "tests/unit/endpoints/endpoint_pair.h"
 
 namespace surety::endpoints {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "endpoints/dpdk/pacing_meter.h"
+#include "endpoints/dpdk/bench_pacing.h"
 
 #include <gtest/gtest.h>
 

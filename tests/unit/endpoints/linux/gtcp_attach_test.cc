@@ -8,8 +8,6 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "endpoints/linux/gtcp_object.h"
-
 namespace surety::endpoints {
 namespace {
 

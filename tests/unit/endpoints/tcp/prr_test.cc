@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "endpoints/tcp/prr.h"
+#include "endpoints/tcp/newreno.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "endpoints/tfrc/sync_limit.h"
+#include "endpoints/tfrc/dccp_connection.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "endpoints/udp/cbr.h"
+#include "endpoints/udp/udp_sender.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/interfaces/tag_admission.h"
+#include "router/pipeline/interfaces/interfaces.h"
 
 #include "tests/unit/router/pipeline/data_plane.h"
 

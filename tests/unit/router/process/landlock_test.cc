@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/process/landlock.h"
+#include "router/process/confinement.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/daemon/memif/doorbell.h"
+#include "router/daemon/memif/port.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-
-#include "router/daemon/memif/wake.h"
 
 namespace surety::memif {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/daemon/ports/socket_file.h"
+#include "router/daemon/ports/port_device.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

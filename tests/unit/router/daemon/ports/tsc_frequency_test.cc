@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/daemon/ports/tsc_frequency.h"
+#include "router/daemon/ports/clock.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <thread>
-
-#include "router/daemon/ports/clock.h"
 
 namespace surety {
 namespace {

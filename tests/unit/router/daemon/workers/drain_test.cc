@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/daemon/workers/drain.h"
+#include "router/daemon/workers/worker.h"
 
 #include <gtest/gtest.h>
 

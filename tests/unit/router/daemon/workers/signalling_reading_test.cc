@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/daemon/workers/signalling_reading.h"
+#include "router/daemon/workers/reading_server.h"
 
 #include <gmock/gmock.h>
 

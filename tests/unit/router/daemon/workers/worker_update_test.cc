@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Workers that go on by another configuration while packets are under way.
-#include "router/daemon/workers/worker_update.h"
+#include "router/daemon/workers/worker.h"
 
 #include <atomic>
 #include <thread>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/operate/observe/busy_ratios.h"
+#include "router/operate/observe/service_rates.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/operate/observe/limit_events.h"
+#include "router/operate/observe/episodes.h"
 
 #include <gmock/gmock.h>
 

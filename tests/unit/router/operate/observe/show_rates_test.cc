@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/operate/observe/show_rates.h"
+#include "router/operate/observe/show_command.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/capture/frame_fields.h"
+#include "router/pipeline/capture/capture_tap.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/flows/customer_hash.h"
+#include "router/pipeline/flows/flow_hash.h"
 
 #include <gtest/gtest.h>
 

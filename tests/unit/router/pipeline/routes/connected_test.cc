@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/routes/connected.h"
+#include "router/pipeline/routes/routes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/routes/path_slots.h"
+#include "router/pipeline/routes/paths.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/routes/weighted_members.h"
+#include "router/pipeline/routes/hop_sets.h"
 
 #include <gtest/gtest.h>
 

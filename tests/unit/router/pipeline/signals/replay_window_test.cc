@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/signals/replay_window.h"
+#include "router/pipeline/signals/signal_history.h"
 
 #include <gtest/gtest.h>
 

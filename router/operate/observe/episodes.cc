@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/operate/observe/limit_events.h"
+#include "router/operate/observe/episodes.h"
 
 #include <fmt/format.h>
-
 #include <array>
 #include <utility>
 
 #include "conditioners/degrade_reason.h"
 #include "conditioners/drop_reason.h"
+#include "router/process/human.h"
 
 namespace surety {
 namespace {
@@ -72,6 +72,79 @@ void LimitEvents::tell(const Subject& s, std::uint64_t n, bool happening, Time n
   if (!s.port.empty()) fields["port"] = s.port;
   log_.add({EventLevel::warning, s.kind, fmt::format("{}{}: {}: {}", where, s.reason, n, s.help),
             std::move(fields)});
+}
+
+namespace {
+
+std::string key_of(const PromiseSecond& s) {
+  return fmt::format("{}\n{}\n{}", s.customer, s.service, s.contract);
+}
+
+Json fields_of(const PromiseSecond& s) {
+  Json fields = {{"customer", s.customer},
+                 {"service", s.service},
+                 {"contract", s.contract},
+                 {"committed_bytes_per_second", s.committed},
+                 {"offered_bytes_per_second", s.offered},
+                 {"delivered_in_bytes_per_second", s.delivered_in}};
+  if (s.reason) fields["reason"] = info(*s.reason).name;
+  return fields;
+}
+
+std::string why(const PromiseSecond& s) {
+  if (!s.reason) return "";
+  return fmt::format("; packets dropped for {} ({})", info(*s.reason).name, info(*s.reason).help);
+}
+
+}  // namespace
+
+void PromiseEvents::look(const PromiseSecond& s, bool violated, Time now) {
+  if (!violated && episodes_.size() == 0) return;
+  const Episodes::Change change = episodes_.look(key_of(s), violated, now);
+  if (change == Episodes::Change::none) return;
+  const std::string whose =
+      fmt::format("{} of customer {}, service {}{}", human::rate(s.committed), s.customer, s.service,
+                  s.contract == s.customer ? "" : fmt::format(", contract {}", s.contract));
+  if (change == Episodes::Change::began)
+    log_.add({EventLevel::warning, EventKind::promise_missed,
+              fmt::format("contract violated: {}: {} IN delivered of {} offered{}", whose,
+                          human::rate(s.delivered_in), human::rate(s.offered), why(s)),
+              fields_of(s)});
+  else
+    log_.add({EventLevel::notice, EventKind::promise_kept, fmt::format("contract conforms again: {}", whose),
+              fields_of(s)});
+}
+
+void PromiseEvents::forget(const PromiseSecond& contract) {
+  episodes_.forget(key_of(contract));
+}
+
+void GatewayEvents::look(std::span<const Routes::Resolution> unresolved, Time now) {
+  for (auto& [gateway, s] : silent_) s.still = false;
+  for (const Routes::Resolution& r : unresolved) {
+    const auto gateway = std::pair(r.interface, r.address);
+    Silent& s = silent_.try_emplace(gateway, Silent{now}).first->second;
+    s.still = true;
+    if (s.told || now - s.since < kGrace) continue;
+    s.told = true;
+    tell(EventLevel::warning, gateway, false);
+  }
+  std::erase_if(silent_, [&](const auto& entry) {
+    const auto& [gateway, s] = entry;
+    if (s.still) return false;
+    // No event if the address is unknown: no route uses the gateway, or its link is down.
+    if (s.told && known_(gateway.first, gateway.second)) tell(EventLevel::notice, gateway, true);
+    return true;
+  });
+}
+
+void GatewayEvents::tell(EventLevel level, const std::pair<InterfaceIndex, IpAddress>& gateway, bool found) {
+  const std::string address = to_string(gateway.second), interface = name_of_(gateway.first);
+  log_.add(
+      {level,
+       EventKind::neighbor,
+       fmt::format("gateway {} by {} {}", address, interface, found ? "answers again" : "does not answer"),
+       {{"address", address}, {"interface", interface}, {"state", found ? "found" : "lost"}}});
 }
 
 }  // namespace surety

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/daemon/ports/tsc_frequency.h"
+#include "router/daemon/ports/clock.h"
 
 #include <rte_cycles.h>
-
 #include <chrono>
 #include <cmath>
 #include <ctime>

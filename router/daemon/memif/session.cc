@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/daemon/memif/channel.h"
+#include "router/daemon/memif/session.h"
 
 #include <sys/stat.h>
-
 #include <cerrno>
 #include <system_error>
 
