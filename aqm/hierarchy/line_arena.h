@@ -7,6 +7,7 @@
 #pragma once
 
 #include <sys/mman.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>

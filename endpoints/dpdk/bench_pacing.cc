@@ -5,6 +5,7 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 #include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>

@@ -2,6 +2,7 @@
 #include "endpoints/dpdk/worker.h"
 
 #include <sys/prctl.h>
+
 #include <algorithm>
 #include <thread>
 

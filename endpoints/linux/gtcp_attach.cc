@@ -9,6 +9,7 @@
 #include <sys/mount.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>

@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <rte_mempool.h>
 #include <rte_ring.h>
+
 #include <functional>
 #include <map>
 #include <memory>

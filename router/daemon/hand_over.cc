@@ -103,13 +103,13 @@ RouterFacts facts_of(const Json& j) {
 
 // --- the new one ---
 
-Predecessor::Predecessor(const std::string& router) {
+OldProcess::OldProcess(const std::string& router) {
   auto begun = TelemetryClient().begin(kHandOver, std::to_string(kHandOverVersion), router);
   facts_ = facts_of(begun.answer);
   socket_ = std::move(begun.socket);
 }
 
-std::string Predecessor::hear(int* fd) {
+std::string OldProcess::hear(int* fd) {
   if (!socket_) return {};
   if (!waits(socket_, POLLIN, kPatience))
     throw std::runtime_error(fmt::format("process {} does not hand over: see its log", facts_.process));
@@ -138,35 +138,35 @@ std::string Predecessor::hear(int* fd) {
   return text;
 }
 
-Heritage Predecessor::take() {
+HandoverState OldProcess::take() {
   if (::send(socket_.get(), kTake.data(), kTake.size(), MSG_NOSIGNAL) < 0) socket_ = Fd();
   int lock = -1;
   const std::string head = hear(&lock);
-  Heritage heritage;
-  heritage.lock = Fd(lock);
-  if (head.empty()) return heritage;
+  HandoverState state;
+  state.lock = Fd(lock);
+  if (head.empty()) return state;
   const Json json = Json::parse(head, nullptr, false);
   if (!json.is_object())
     throw std::runtime_error("the running router cannot hand over to this version of surety: restart it");
   const auto next = [this] { return hear(); };
-  bool whole = hear_all(heritage.known.addresses, json.value("addresses", std::size_t{0}), next) &&
-               hear_all(heritage.known.stations, json.value("stations", std::size_t{0}), next);
+  bool whole = hear_all(state.known.addresses, json.value("addresses", std::size_t{0}), next) &&
+               hear_all(state.known.stations, json.value("stations", std::size_t{0}), next);
   for (const std::size_t count : json.value("contracts", std::vector<std::size_t>()))
-    whole = whole && hear_all(heritage.contracts.emplace_back(), count, next);
+    whole = whole && hear_all(state.contracts.emplace_back(), count, next);
   if (!whole) return {};
   if (hear() != kDevices) return {};
-  return heritage;
+  return state;
 }
 
-void Predecessor::wait_for_rest() {
+void OldProcess::wait_for_rest() {
   hear();
 }
 
-void Predecessor::taken() {
+void OldProcess::taken() {
   if (socket_) ::send(socket_.get(), kTaken.data(), kTaken.size(), MSG_NOSIGNAL);
 }
 
-std::optional<bool> Predecessor::wants_reload() {
+std::optional<bool> OldProcess::wants_reload() {
   if (!socket_) return false;
   std::array<char, 16> text;
   const ssize_t n = ::recv(socket_.get(), text.data(), text.size(), MSG_DONTWAIT);
@@ -191,7 +191,7 @@ void tell_main_process() {
 
 // --- the old one ---
 
-void Successor::begin(std::string_view version, const RouterFacts& facts, Fd& socket) {
+void NewProcess::begin(std::string_view version, const RouterFacts& facts, Fd& socket) {
   const std::scoped_lock lock(mutex_);
   if (version != std::to_string(kHandOverVersion))
     throw std::runtime_error("this router cannot hand over to that version of surety: restart it");
@@ -200,18 +200,18 @@ void Successor::begin(std::string_view version, const RouterFacts& facts, Fd& so
   send(Json{{"/surety/" + std::string(kHandOver), to_json(facts)}}.dump());
 }
 
-bool Successor::lives() const {
+bool NewProcess::lives() const {
   if (!socket_) return false;
   pollfd p{socket_.get(), POLLRDHUP, 0};
   return ::poll(&p, 1, 0) == 0 || (p.revents & (POLLRDHUP | POLLHUP)) == 0;
 }
 
-bool Successor::is_there() {
+bool NewProcess::is_there() {
   const std::scoped_lock lock(mutex_);
   return lives();
 }
 
-bool Successor::takes() {
+bool NewProcess::takes() {
   const std::scoped_lock lock(mutex_);
   if (!socket_) return false;
   std::array<char, 16> text;
@@ -222,7 +222,7 @@ bool Successor::takes() {
   return false;
 }
 
-void Successor::send(std::string_view message, int fd) {
+void NewProcess::send(std::string_view message, int fd) {
   iovec part{const_cast<char*>(message.data()), message.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
   msghdr m{};
@@ -242,34 +242,34 @@ void Successor::send(std::string_view message, int fd) {
       throw std::runtime_error("the new process ended before it took over");
 }
 
-void Successor::give(const Heritage& heritage, int lock) {
+void NewProcess::give(const HandoverState& state, int lock) {
   std::vector<std::size_t> counts;
-  for (const auto& c : heritage.contracts) counts.push_back(c.size());
-  const Control::Known& known = heritage.known;
+  for (const auto& c : state.contracts) counts.push_back(c.size());
+  const Control::Known& known = state.known;
   send(Json{{"contracts", counts}, {"addresses", known.addresses.size()}, {"stations", known.stations.size()}}
            .dump(),
        lock);
   const auto next = [this](std::string_view part) { send(part); };
   send_all(known.addresses, next);
   send_all(known.stations, next);
-  for (const auto& contracts : heritage.contracts) send_all(contracts, next);
+  for (const auto& contracts : state.contracts) send_all(contracts, next);
 }
 
-void Successor::devices_are_free() {
+void NewProcess::devices_are_free() {
   send(kDevices);
 }
 
-void Successor::rest_is_free() {
+void NewProcess::rest_is_free() {
   send(kRest);
 }
 
-void Successor::wait_until_taken() {
+void NewProcess::wait_until_taken() {
   std::array<char, 16> text;
   if (!waits(socket_, POLLIN, kPatience) || ::recv(socket_.get(), text.data(), text.size(), 0) <= 0)
     throw std::runtime_error("the new process ended before it took over");
 }
 
-void Successor::pass_on_reload() {
+void NewProcess::pass_on_reload() {
   ::send(socket_.get(), kReload.data(), kReload.size(), MSG_NOSIGNAL);
 }
 

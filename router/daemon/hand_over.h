@@ -44,22 +44,22 @@ struct RouterFacts {
 Json to_json(const RouterFacts& facts);
 RouterFacts facts_of(const Json& json);
 
-struct Heritage {
+struct HandoverState {
   std::vector<std::vector<ContractState>> contracts;  // indexed by worker
   Control::Known known;
   Fd lock;  // lock on the router's name; empty: the old process has died
 };
 
 // The old process, for the new one.
-class Predecessor {
+class OldProcess {
  public:
   // Throws std::runtime_error if no router of that name answers, or if it cannot hand over.
-  explicit Predecessor(const std::string& router);
+  explicit OldProcess(const std::string& router);
   const RouterFacts& facts() const { return facts_; }
 
   // Stops the old process's forwarding and waits until its devices are closed. If the old process dies, the
   // result is empty. Throws std::runtime_error if it does neither.
-  Heritage take();
+  HandoverState take();
   void wait_for_rest();
   // Sends `taken`: the old process exits. Does not wait.
   void taken();
@@ -74,7 +74,7 @@ class Predecessor {
 };
 
 // The new process, for the old one. begin() and takes() may be called by different threads.
-class Successor {
+class NewProcess {
  public:
   // Takes over the socket of the sender of the command, and answers. Throws std::runtime_error if a handover
   // is running already, or if the version differs.
@@ -84,7 +84,7 @@ class Successor {
   // True if the new process has sent `take`.
   bool takes();
   // The functions below throw std::runtime_error if the new process has died.
-  void give(const Heritage& heritage, int lock);
+  void give(const HandoverState& state, int lock);
   void devices_are_free();
   void rest_is_free();
   void wait_until_taken();

@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "router/daemon/workers/forwarding.h"
+#include "router/pipeline/burst.h"
 #include "router/pipeline/routes/routes.h"
-#include "router/pipeline/vector.h"
 
 namespace surety {
 

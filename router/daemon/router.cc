@@ -69,9 +69,9 @@ double Router::unix_seconds() {
 }
 
 Router::Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash,
-               ProcessLog& log, std::unique_ptr<ProcessLock> lock, std::unique_ptr<Predecessor> predecessor)
+               ProcessLog& log, std::unique_ptr<ProcessLock> lock, std::unique_ptr<OldProcess> old_process)
     : lock_(std::move(lock)),
-      predecessor_(std::move(predecessor)),
+      old_process_(std::move(old_process)),
       log_(log),
       written_(std::move(config)),
       running_(written_),
@@ -85,8 +85,8 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
       ports_(pools_),
       forwarding_(written_.dpdk.max_routes, static_cast<unsigned>(plan.worker_cores.size())),
       punts_(make_ring(written_, plan.worker_cores.size())),
-      clock_(predecessor_ ? TscClock(predecessor_->facts().clock) : TscClock()),
-      dispatch_seed_(predecessor_ ? predecessor_->facts().dispatch_seed : rte_rand()),
+      clock_(old_process_ ? TscClock(old_process_->facts().clock) : TscClock()),
+      dispatch_seed_(old_process_ ? old_process_->facts().dispatch_seed : rte_rand()),
       wall_clock_(time_of_day(), clock_.now()),
       store_(std::filesystem::absolute(state_directory()) / written_.router.name),
       rates_(committed(*snapshot_)),
@@ -97,16 +97,16 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
   sold_ = std::make_shared<std::vector<config::Sale>>(config::sales(snapshot_->config));
   load_keys(written_);
   starting_.lap("tables");
-  Heritage heritage = inherit();
+  HandoverState state = inherit();
   open_ports();
   starting_.lap("ports");
   make_workers();
-  if (may_restore(heritage))
-    restore_contracts(heritage);
+  if (may_restore(state))
+    restore_contracts(state);
   else
-    heritage.known.stations.clear();
+    state.known.stations.clear();
   starting_.lap("workers");
-  if (predecessor_) predecessor_->wait_for_rest();
+  if (old_process_) old_process_->wait_for_rest();
   control_ = std::make_unique<Control>(
       snapshot_->config, ports_.all(), forwarding_, events_, punts_.get(), pools_.of(0),
       [this](PortIndex port, rte_mbuf* m) { return inject(port, m); },
@@ -115,10 +115,10 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
         return ring != nullptr ? ring->size() : 0;
       },
       snapshot_->interfaces);
-  if (predecessor_) control_->inherit(heritage.known);
+  if (old_process_) control_->inherit(state.known);
   for (std::size_t p = 0; p < kMaxPorts; ++p)
     if (ports_.is_missing(p)) control_->withdraw(p);
-  if (predecessor_) tell_main_process();
+  if (old_process_) tell_main_process();
   tell_held();
   starting_.lap("control");
 }
@@ -190,7 +190,7 @@ void Router::start_observers() {
     TelemetryServer::Commands commands = changes();
     commands.emplace(kHandOver, [this](std::string_view what, Fd& socket) {
       if (what == kFacts) return to_json(facts());
-      return successor_.begin(what, facts(), socket), Json();
+      return new_process_.begin(what, facts(), socket), Json();
     });
     commands.emplace("explain", [this](std::string_view question, Fd&) { return explain(question); });
     commands.emplace(
@@ -322,23 +322,23 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
   try {
     launch();
     starting_.lap("observers");
-    if (predecessor_) predecessor_->taken();
+    if (old_process_) old_process_->taken();
     spdlog::info("started: {}", starting_.text());
-    control_errands_.start();
+    control_call_.start();
     stage_.store(Stage::forwards);
     tell_start();
     keep_generation();  // a disk may take its time: packets pass already
     for (auto next = std::chrono::steady_clock::now();
-         !stop.load(std::memory_order_relaxed) && !(handing_over = successor_.takes());) {
+         !stop.load(std::memory_order_relaxed) && !(handing_over = new_process_.takes());) {
       rounds_.fetch_add(1, std::memory_order_relaxed);
       control_->round(more ? 0ms : 5ms);
       more = tables_.step(*control_, clock_.now());
-      control_errands_.serve();
+      control_call_.serve();
       hear_predecessor(reload);
       // A reload waits for the previous one to complete.
       if (updated()) settle();
       if (updated() && waiting_) open_waiting();
-      if (reload.load(std::memory_order_relaxed) && updated() && !successor_.is_there()) {
+      if (reload.load(std::memory_order_relaxed) && updated() && !new_process_.is_there()) {
         reload.store(false, std::memory_order_relaxed);
         this->reload();
         if (last_reload_successful_) remember("", "reload", changed_);
@@ -356,7 +356,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
     throw;
   }
   stage_.store(Stage::ends);  // requests after this are refused
-  control_errands_.stop();
+  control_call_.stop();
   const auto last = read_workers();
   Phases stopping;
   stop_workers(handing_over ? kHandOverDrain : kDrain);

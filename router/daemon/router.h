@@ -55,10 +55,10 @@ struct Traces;
 class Router {
  public:
   // `plan`: the EAL must have been started with it. `file`: path of `config`, read again on a reload. `log`
-  // must outlive this object. `lock`: on the router's name; nullptr: `predecessor` has it, and passes it on
+  // must outlive this object. `lock`: on the router's name; nullptr: `old_process` has it, and passes it on
   // with its ports.
   Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash,
-         ProcessLog& log, std::unique_ptr<ProcessLock> lock, std::unique_ptr<Predecessor> predecessor);
+         ProcessLog& log, std::unique_ptr<ProcessLock> lock, std::unique_ptr<OldProcess> old_process);
 
   // Forwards until `stop` is set (by a signal handler or another thread). If `reload` is set, resets it and
   // reads the configuration and the signalling key file again; on any error both stay as they are. A reload
@@ -158,9 +158,9 @@ class Router {
   void sample_contracts();
   // router_hand_over.cc
   RouterFacts facts();
-  Heritage inherit();
-  bool may_restore(const Heritage& heritage) const;
-  void restore_contracts(const Heritage& heritage);
+  HandoverState inherit();
+  bool may_restore(const HandoverState& state) const;
+  void restore_contracts(const HandoverState& state);
   void hear_predecessor(std::atomic<bool>& reload);
   void hand_over(const std::atomic<bool>& reload);
   void keep_report();
@@ -171,8 +171,8 @@ class Router {
 
   Phases starting_;  // start of the time measured
   std::unique_ptr<ProcessLock> lock_;
-  std::unique_ptr<Predecessor> predecessor_;  // set until the old process has ended
-  Successor successor_;
+  std::unique_ptr<OldProcess> old_process_;  // set until the old process has ended
+  NewProcess new_process_;
   ProcessLog& log_;
   EventLog& events_ = log_.events();
   LimitEvents limits_{events_};
@@ -206,7 +206,7 @@ class Router {
   std::mutex workers_mutex_;                            // held to read or update workers
   std::unique_ptr<Control> control_;
   ControlTables tables_;  // copies of the control thread's tables
-  Errands control_errands_;
+  RemoteCall control_call_;
   enum class Stage { begins, forwards, ends };
   std::atomic<Stage> stage_{Stage::begins};  // changes are accepted in stage `forwards`
   std::atomic<std::uint64_t> rounds_{0};     // rounds of the control thread

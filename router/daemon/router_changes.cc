@@ -66,7 +66,7 @@ Json Router::between_rounds(const std::function<Json()>& what) {
   const auto guarded = [&] {
     try {
       // A new process that takes over has read its configuration; a router that ends accepts none.
-      if (stage_.load() != Stage::forwards || successor_.is_there())
+      if (stage_.load() != Stage::forwards || new_process_.is_there())
         throw std::runtime_error("the router is ending, or another process is taking over: try again");
       if (!updated()) throw std::runtime_error("the last reload is still in progress: try again");
       settle();
@@ -77,7 +77,7 @@ Json Router::between_rounds(const std::function<Json()>& what) {
   };
   for (auto waited = 0ms; stage_.load() == Stage::begins && waited < kAnswerPatience; waited += 10ms)
     std::this_thread::sleep_for(10ms);
-  if (!control_errands_.run(
+  if (!control_call_.run(
           guarded, [] {}, kAnswerPatience))
     throw std::runtime_error("the router is busy: try again");
   try {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kKeysAtOnce = 128;  // looked up by a worker between two turns
 
-void ask(Worker& worker, const Errands::What& what) {
+void ask(Worker& worker, const RemoteCall::What& what) {
   if (!worker.between_turns(what))
     throw std::runtime_error("a worker does not answer: see the log of the router");
 }
@@ -93,7 +93,7 @@ void Router::trace_ingress(Traces& t) {
 // The caller must not hold workers_mutex_: the control thread may wait for it.
 void Router::trace_route(Traces& t) {
   if (!t.ingress.parsed.forwards()) return;
-  control_errands_.run(
+  control_call_.run(
       [&] {
         t.route = control_->routes().route(t.question.destination);
         if (const auto gateway = control_->routes().gateway(t.ingress.next_hop)) t.gateway = gateway->address;

@@ -36,8 +36,8 @@ const std::atomic<bool>& take_signals() {
 }
 
 // The process to take over from; nullptr: none is running, and this process has `lock`.
-std::unique_ptr<Predecessor> predecessor_of(const std::string& name, bool take_over,
-                                            std::unique_ptr<ProcessLock>& lock) {
+std::unique_ptr<OldProcess> old_process_of(const std::string& name, bool take_over,
+                                           std::unique_ptr<ProcessLock>& lock) {
   const auto is_ours = [&] {
     lock = std::make_unique<ProcessLock>("router-" + name);
     return !lock->holder();
@@ -49,9 +49,9 @@ std::unique_ptr<Predecessor> predecessor_of(const std::string& name, bool take_o
                     "`router: {{name: ...}}`, or `surety upgrade` it",
                     name, *lock->holder()));
   try {
-    auto predecessor = std::make_unique<Predecessor>(name);
+    auto old_process = std::make_unique<OldProcess>(name);
     lock.reset();
-    return predecessor;
+    return old_process;
   } catch (const std::runtime_error&) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the holder may be about to end
     if (!is_ours()) throw;
@@ -63,9 +63,9 @@ void forward(config::ParseResult parsed, const std::string& file, bool take_over
              const std::atomic<bool>& stop, ProcessLog& log) {
   config::Config& config = *parsed.config;
   std::unique_ptr<ProcessLock> lock;
-  std::unique_ptr<Predecessor> predecessor = predecessor_of(config.router.name, take_over, lock);
+  std::unique_ptr<OldProcess> old_process = old_process_of(config.router.name, take_over, lock);
   const EalPlan plan = plan_eal(config);
-  if (predecessor && predecessor->facts().hugepages && !plan.hugepages)
+  if (old_process && old_process->facts().hugepages && !plan.hugepages)
     throw std::runtime_error(
         "too few hugepages are free for the old and the new process together; restart the router");
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
@@ -80,7 +80,7 @@ void forward(config::ParseResult parsed, const std::string& file, bool take_over
   spdlog::info("DPDK started: {}", eal.text());
   static Router* router = nullptr;  // for as long as the process
   router = new Router(std::move(config), plan, file, hash_of(parsed.tree), log, std::move(lock),
-                      std::move(predecessor));
+                      std::move(old_process));
   const std::shared_ptr<Router> at_end(router, [](Router* r) { r->close(); });
   router->run(stop, reload);
 }

@@ -112,7 +112,7 @@ void AggregateMarkers::mark_each(ClassRun& run, AggregateOf aggregate_of, Time n
     Packet p = run.packets[i];
     Aggregate* const a = aggregate_of(p);
     if (a != nullptr && !mark(*a, p, now)) {
-      disposal_.lose(static_cast<rte_mbuf*>(p.handle), port_, DropReason::ard);
+      disposal_.drop_owned(static_cast<rte_mbuf*>(p.handle), port_, DropReason::ard);
       continue;
     }
     run.ecn_capable[left] = run.ecn_capable[i];

@@ -15,21 +15,20 @@ void ClassSplit::begin(std::span<Packet> burst) {
   start(burst.data(), burst.size());
 }
 
-std::size_t ClassSplit::begin(const Vector& v, Places places, std::span<Packet> room) {
-  const bool all = places == v.all();
-  const std::size_t n =
-      all ? describe<true>(v, places, room.data()) : describe<false>(v, places, room.data());
+std::size_t ClassSplit::begin(const Burst& v, LaneMask lanes, std::span<Packet> room) {
+  const bool all = lanes == v.all();
+  const std::size_t n = all ? describe<true>(v, lanes, room.data()) : describe<false>(v, lanes, room.data());
   start(room.data(), n);
   return n;
 }
 
 template <bool kAll>
-std::size_t ClassSplit::describe(const Vector& v, Places places, Packet* packets) {
-  const std::size_t size = kAll ? v.size : static_cast<std::size_t>(std::popcount(places));
-  std::array<std::uint8_t, kVector> bytes;
+std::size_t ClassSplit::describe(const Burst& v, LaneMask lanes, Packet* packets) {
+  const std::size_t size = kAll ? v.size : static_cast<std::size_t>(std::popcount(lanes));
+  std::array<std::uint8_t, kBurst> bytes;
   for (std::size_t n = 0; n < size; ++n) {
-    const std::size_t i = kAll ? n : static_cast<std::size_t>(std::countr_zero(places));
-    if (!kAll) places &= places - 1;
+    const std::size_t i = kAll ? n : static_cast<std::size_t>(std::countr_zero(lanes));
+    if (!kAll) lanes &= lanes - 1;
     const std::uint8_t byte = v.traffic_class(i);
     const auto entry = by_dscp_[byte >> 2];
     packets[n] = {v.mbuf[i], kNoFlow, v.header[i].length, entry.precedence};
@@ -52,15 +51,15 @@ void ClassSplit::begin(std::span<const HandedPacket> burst, std::span<Packet> ro
 void ClassSplit::start(Packet* packets, std::size_t n) {
   packets_ = packets;
   size_ = n;
-  left_ = first_places(n);
+  left_ = first_lanes(n);
 }
 
 bool ClassSplit::take(ClassRun& run) {
   if (left_ == 0) return false;
   const std::uint8_t class_index = class_of_[static_cast<std::size_t>(std::countr_zero(left_))];
   run.class_index = class_index;
-  const Places members = places_of(class_index, class_of_) & left_;
-  if (members == first_places(size_)) {
+  const LaneMask members = lanes_with(class_index, class_of_) & left_;
+  if (members == first_lanes(size_)) {
     run.packets = {packets_, size_};
     run.ecn_capable = {ecn_capable_.data(), size_};
   } else {
@@ -71,7 +70,7 @@ bool ClassSplit::take(ClassRun& run) {
 }
 
 // No branch depends on a packet's class, which is unpredictable.
-void ClassSplit::copy(Places members, ClassRun& run) {
+void ClassSplit::copy(LaneMask members, ClassRun& run) {
   std::size_t n = 0;
   for (; members != 0; members &= members - 1, ++n) {
     const auto at = static_cast<std::size_t>(std::countr_zero(members));

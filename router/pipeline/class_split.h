@@ -14,8 +14,8 @@
 
 #include "conditioners/packet.h"
 #include "config/config.h"
+#include "router/pipeline/burst.h"
 #include "router/pipeline/handover.h"
-#include "router/pipeline/vector.h"
 #include "router/pipeline/wire/ip_bytes.h"
 #include "router/pipeline/wire/rewrite.h"
 
@@ -55,12 +55,12 @@ class ClassSplit {
   void adopt(const ClassesByDscp& by_dscp) { by_dscp_ = by_dscp; }
   std::size_t class_of(std::uint8_t dscp) const { return by_dscp_[dscp].class_index; }
 
-  // Starts on a burst of at most kVector packets, and looks up their classes in their
+  // Starts on a burst of at most kBurst packets, and looks up their classes in their
   // frames.
   void begin(std::span<Packet> burst);
-  // Starts on the rewritten packets at `places` of `v`. `room` holds descriptors for them. Returns their
+  // Starts on the rewritten packets at `lanes` of `v`. `room` holds descriptors for them. Returns their
   // number. Does not read frames: `v` has the DSCPs stored into them.
-  std::size_t begin(const Vector& v, Places places, std::span<Packet> room);
+  std::size_t begin(const Burst& v, LaneMask lanes, std::span<Packet> room);
   // Starts on packets whose classes another worker has looked up; `room` holds descriptors for as many.
   void begin(std::span<const HandedPacket> burst, std::span<Packet> room);
   // Gives the packets of the next class, which the caller may change; they are good until the next call.
@@ -70,16 +70,16 @@ class ClassSplit {
  private:
   void start(Packet* packets, std::size_t n);
   template <bool kAll>
-  std::size_t describe(const Vector& v, Places places, Packet* packets);
-  void copy(Places members, ClassRun& run);
+  std::size_t describe(const Burst& v, LaneMask lanes, Packet* packets);
+  void copy(LaneMask members, ClassRun& run);
 
   ClassesByDscp by_dscp_;
   Packet* packets_ = nullptr;  // the burst; class_of_ and ecn_capable_ run parallel
   std::size_t size_ = 0;
-  Places left_ = 0;  // packets not taken yet
-  std::array<std::uint8_t, kVector> class_of_{};
-  std::array<bool, kVector> ecn_capable_, taken_ecn_capable_;
-  std::array<Packet, kVector> taken_;
+  LaneMask left_ = 0;  // packets not taken yet
+  std::array<std::uint8_t, kBurst> class_of_{};
+  std::array<bool, kBurst> ecn_capable_, taken_ecn_capable_;
+  std::array<Packet, kBurst> taken_;
 };
 
 }  // namespace surety

@@ -37,7 +37,7 @@ void ClassifyStage::settle(bool empty, Time now) {
 }
 
 // Handles a packet of a flow that may have been classified by a former configuration.
-void ClassifyStage::reconcile(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port, Time now) {
+void ClassifyStage::reconcile(Burst& v, std::size_t i, std::uint16_t rule, PortIndex port, Time now) {
   const FlowId id = v.flow[i];
   FlowRecord& r = flows_[id];
   const Judgement j = judge(rule, v.header[i].interface);

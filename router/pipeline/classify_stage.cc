@@ -47,69 +47,67 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
     classified_.push_back(snapshot.classifier.classifies(static_cast<PortIndex>(p)));
 }
 
-[[gnu::noinline]] void ClassifyStage::run(Vector& v, PortIndex port, Time now) {
+[[gnu::noinline]] void ClassifyStage::run(Burst& v, PortIndex port, Time now) {
   const auto packets = std::span<const ParsedPacket>(v.header).first(v.size);
   Hashes hashes;
-  flows_.announce(packets, hashes.data());
-  flows_.expect(packets, hashes.data(), v.flow.data());
+  flows_.prefetch_buckets(packets, hashes.data());
+  flows_.prefetch_records(packets, hashes.data(), v.flow.data());
   const FlowTable::Tick tick = flows_.tick(now);
-  const FlowTable::Met met = flows_.meet(packets, v.flow.data(), v.service.data(), tick);
-  Strangers strangers = meet_others(v, met, hashes, tick);
+  const FlowTable::Found found = flows_.look_up(packets, v.flow.data(), v.service.data(), tick);
+  Misses misses = look_up_others(v, found, hashes, tick);
   const bool filtered = filters_.asks_in(port);
-  if (strangers.size == 0 && !filtered) [[likely]]
+  if (misses.size == 0 && !filtered) [[likely]]
     return;
-  if (sources_.asks(port)) check_sources(v, strangers, hashes, port);
-  if (filtered) filter(v, strangers, hashes, port);
-  if (strangers.size == 0) return;
-  admit(v, strangers, hashes, port, now);
+  if (sources_.asks(port)) check_sources(v, misses, hashes, port);
+  if (filtered) filter(v, misses, hashes, port);
+  if (misses.size == 0) return;
+  admit(v, misses, hashes, port, now);
 }
 
 // Handles packets of shared contracts, second packets of flows, packets of stale flows and of none.
-inline ClassifyStage::Strangers ClassifyStage::meet_others(Vector& v, const FlowTable::Met& met,
+inline ClassifyStage::Misses ClassifyStage::look_up_others(Burst& v, const FlowTable::Found& found,
                                                            const Hashes& hashes, FlowTable::Tick tick) {
-  Strangers strangers;
-  for (std::uint64_t left = met.others | met.redirected; left != 0; left &= left - 1) {
+  Misses misses;
+  for (std::uint64_t left = found.others | found.redirected; left != 0; left &= left - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(left));
-    if ((met.others >> i & 1) != 0) v.flow[i] = flows_.confirm(v.flow[i], v.header[i].key, hashes[i], tick);
-    if (v.flow[i] == kNoFlow || !meet(v, i, tick))
-      strangers.which[strangers.size++] = static_cast<std::uint8_t>(i);
+    if ((found.others >> i & 1) != 0) v.flow[i] = flows_.verify(v.flow[i], v.header[i].key, hashes[i], tick);
+    if (v.flow[i] == kNoFlow || !refresh(v, i, tick))
+      misses.which[misses.size++] = static_cast<std::uint8_t>(i);
   }
-  return strangers;
+  return misses;
 }
 
-void ClassifyStage::check_sources(Vector& v, Strangers& strangers, Hashes& hashes, PortIndex port) {
+void ClassifyStage::check_sources(Burst& v, Misses& misses, Hashes& hashes, PortIndex port) {
   std::uint64_t refused = 0;
-  for (std::size_t s = 0; s < strangers.size; ++s) {
-    const std::uint8_t i = strangers.which[s];
+  for (std::size_t s = 0; s < misses.size; ++s) {
+    const std::uint8_t i = misses.which[s];
     if (!sources_.accepts(v.header[i])) refused |= std::uint64_t{1} << i;
   }
-  remove(v, strangers, hashes, refused, [&](std::size_t i) {
-    disposal_.refuse(v.mbuf[i], port, DropReason::source_check, Refusal::source, v.header[i]);
+  remove(v, misses, hashes, refused, [&](std::size_t i) {
+    disposal_.drop_and_report(v.mbuf[i], port, DropReason::source_check, Refusal::source, v.header[i]);
   });
 }
 
-void ClassifyStage::filter(Vector& v, Strangers& strangers, Hashes& hashes, PortIndex port) {
+void ClassifyStage::filter(Burst& v, Misses& misses, Hashes& hashes, PortIndex port) {
   std::uint64_t asked = filters_.asked_always(v, port);
-  for (std::size_t s = 0; s < strangers.size; ++s) asked |= std::uint64_t{1} << strangers.which[s];
+  for (std::size_t s = 0; s < misses.size; ++s) asked |= std::uint64_t{1} << misses.which[s];
   if (asked == 0) [[likely]]
     return;
-  remove(v, strangers, hashes, filters_.refused(v, asked),
-         [&](std::size_t i) { filters_.refuse(v, i, port); });
+  remove(v, misses, hashes, filters_.refused(v, asked), [&](std::size_t i) { filters_.refuse(v, i, port); });
 }
 
 // Removes the packets in `refused`, one bit each, from `v`, and moves the others up.
 template <class Refuse>
-void ClassifyStage::remove(Vector& v, Strangers& strangers, Hashes& hashes, std::uint64_t refused,
-                           Refuse&& refuse) {
+void ClassifyStage::remove(Burst& v, Misses& misses, Hashes& hashes, std::uint64_t refused, Refuse&& refuse) {
   if (refused == 0) return;
   std::size_t left = 0;
-  for (std::size_t s = 0; s < strangers.size; ++s) {
-    const std::uint8_t i = strangers.which[s];
+  for (std::size_t s = 0; s < misses.size; ++s) {
+    const std::uint8_t i = misses.which[s];
     const std::uint64_t bit = std::uint64_t{1} << i;
     if ((refused & bit) == 0)
-      strangers.which[left++] = static_cast<std::uint8_t>(i - std::popcount(refused & (bit - 1)));
+      misses.which[left++] = static_cast<std::uint8_t>(i - std::popcount(refused & (bit - 1)));
   }
-  strangers.size = left;
+  misses.size = left;
   const std::size_t size = v.size;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < size; ++i) {
@@ -125,19 +123,19 @@ void ClassifyStage::remove(Vector& v, Strangers& strangers, Hashes& hashes, std:
 
 // Matches the rules for all packets at once, then admits one packet after the other, since an earlier packet
 // may have created the flow.
-[[gnu::noinline]] void ClassifyStage::admit(Vector& v, const Strangers& strangers, const Hashes& hashes,
+[[gnu::noinline]] void ClassifyStage::admit(Burst& v, const Misses& misses, const Hashes& hashes,
                                             PortIndex port, Time now) {
-  std::array<const ParsedPacket*, kVector> packets;
-  std::array<std::uint16_t, kVector> rules;
-  for (std::size_t s = 0; s < strangers.size; ++s) packets[s] = &v.header[strangers.which[s]];
-  snapshot_->classifier.match({packets.data(), strangers.size}, port, rules);
+  std::array<const ParsedPacket*, kBurst> packets;
+  std::array<std::uint16_t, kBurst> rules;
+  for (std::size_t s = 0; s < misses.size; ++s) packets[s] = &v.header[misses.which[s]];
+  snapshot_->classifier.match({packets.data(), misses.size}, port, rules);
   within_left_ = beyond_left_ = kDisplacements;
   bool created = false;
-  for (std::size_t s = 0; s < strangers.size; ++s) {
-    const std::size_t i = strangers.which[s];
+  for (std::size_t s = 0; s < misses.size; ++s) {
+    const std::size_t i = misses.which[s];
     if (created && v.flow[i] == kNoFlow) v.flow[i] = flows_.find(v.header[i].key, hashes[i], now);
     if (v.flow[i] != kNoFlow) {
-      if (!meet(v, i, flows_.tick(now))) reconcile(v, i, rules[s], port, now);
+      if (!refresh(v, i, flows_.tick(now))) reconcile(v, i, rules[s], port, now);
       continue;
     }
     const Opened opened = create(v, i, rules[s], port, hashes[i], now);
@@ -147,7 +145,7 @@ void ClassifyStage::remove(Vector& v, Strangers& strangers, Hashes& hashes, std:
   }
 }
 
-void ClassifyStage::degrade(Vector& v, std::size_t i, PortIndex port, DegradeReason reason) {
+void ClassifyStage::degrade(Burst& v, std::size_t i, PortIndex port, DegradeReason reason) {
   v.flow[i] = kNoFlow;
   v.service[i] = snapshot_->best_effort();
   ++ports_[port].degraded[static_cast<std::size_t>(reason)];
@@ -162,7 +160,7 @@ ClassifyStage::Judgement ClassifyStage::judge(std::uint16_t rule, InterfaceIndex
 
 // Handles a packet of an unknown flow: its rule decides, and a new record stores the result, if there is
 // room.
-ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port,
+ClassifyStage::Opened ClassifyStage::create(Burst& v, std::size_t i, std::uint16_t rule, PortIndex port,
                                             std::uint64_t hash, Time now) {
   const ParsedPacket& packet = v.header[i];
   const Judgement j = judge(rule, packet.interface);
@@ -193,7 +191,7 @@ ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint1
 }
 
 // The record that all flows of one contract share: `per: source` and the like, and the excess contract.
-// Touched with each of its flows, here and in meet(): the flows refer to it by number, so it must not be
+// Touched with each of its flows, here and in refresh(): the flows refer to it by number, so it must not be
 // removed before them, wherever their packets are.
 ClassifyStage::Opened ClassifyStage::contract(std::uint16_t rule, std::uint16_t service,
                                               const ParsedPacket& packet, Opener by, Time now) {

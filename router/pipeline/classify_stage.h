@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "conditioners/fair_limit.h"
+#include "router/pipeline/burst.h"
 #include "router/pipeline/counters.h"
 #include "router/pipeline/filter_stage.h"
 #include "router/pipeline/flows/contract_bounds.h"
@@ -47,7 +48,6 @@
 #include "router/pipeline/packet_disposal.h"
 #include "router/pipeline/snapshot.h"
 #include "router/pipeline/source_check.h"
-#include "router/pipeline/vector.h"
 
 namespace surety {
 
@@ -62,7 +62,7 @@ class ClassifyStage {
   bool classifies(PortIndex port) const { return classified_[port] != 0; }
   // Sets flow and service of each packet of a classified port; drops packets of unknown flows that fail the
   // source check or that a filter refuses.
-  void run(Vector& v, PortIndex port, Time now);
+  void run(Burst& v, PortIndex port, Time now);
   // Forgets idle flows, a slice of the table at a time. Once per turn, before run().
   void age(Time now);
 
@@ -106,8 +106,8 @@ class ClassifyStage {
 
  private:
   // The packets of a burst that belong to no known flow.
-  struct Strangers {
-    std::array<std::uint8_t, kVector> which;
+  struct Misses {
+    std::array<std::uint8_t, kBurst> which;
     std::size_t size = 0;
   };
   // `reason`: why there is no record.
@@ -142,19 +142,19 @@ class ClassifyStage {
   // their fair part and beyond it. Successful attempts end by themselves: when the customer has as many
   // records as the largest one.
   static constexpr std::uint32_t kDisplacements = 2;
-  using Hashes = std::array<std::uint64_t, kVector>;
+  using Hashes = std::array<std::uint64_t, kBurst>;
 
-  Strangers meet_others(Vector& v, const FlowTable::Met& met, const Hashes& hashes, FlowTable::Tick tick);
-  bool meet(Vector& v, std::size_t i, FlowTable::Tick tick);
-  void admit(Vector& v, const Strangers& strangers, const Hashes& hashes, PortIndex port, Time now);
-  void check_sources(Vector& v, Strangers& strangers, Hashes& hashes, PortIndex port);
-  void filter(Vector& v, Strangers& strangers, Hashes& hashes, PortIndex port);
+  Misses look_up_others(Burst& v, const FlowTable::Found& found, const Hashes& hashes, FlowTable::Tick tick);
+  bool refresh(Burst& v, std::size_t i, FlowTable::Tick tick);
+  void admit(Burst& v, const Misses& misses, const Hashes& hashes, PortIndex port, Time now);
+  void check_sources(Burst& v, Misses& misses, Hashes& hashes, PortIndex port);
+  void filter(Burst& v, Misses& misses, Hashes& hashes, PortIndex port);
   template <class Refuse>
-  static void remove(Vector& v, Strangers& strangers, Hashes& hashes, std::uint64_t refused, Refuse&& refuse);
+  static void remove(Burst& v, Misses& misses, Hashes& hashes, std::uint64_t refused, Refuse&& refuse);
   static std::uint32_t creation_rate(const config::FlowTable& table);
   Judgement judge(std::uint16_t rule, InterfaceIndex interface) const;
-  void degrade(Vector& v, std::size_t i, PortIndex port, DegradeReason reason);
-  Opened create(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port, std::uint64_t hash, Time now);
+  void degrade(Burst& v, std::size_t i, PortIndex port, DegradeReason reason);
+  Opened create(Burst& v, std::size_t i, std::uint16_t rule, PortIndex port, std::uint64_t hash, Time now);
   Opened contract(std::uint16_t rule, std::uint16_t service, const ParsedPacket& packet, Opener by, Time now);
   Opened open(const FlowKey& key, std::uint64_t hash, std::uint16_t service, bool contract, Opener by,
               Time now);
@@ -168,7 +168,7 @@ class ClassifyStage {
   void closed(FlowId id);  // a record is about to be forgotten
   bool has_own_state(const FlowRecord& r) const;
 
-  void reconcile(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port, Time now);
+  void reconcile(Burst& v, std::size_t i, std::uint16_t rule, PortIndex port, Time now);
   void move(FlowId id, std::uint16_t service, FlowId contract, Time now);
   void begin_contract(FlowId id, std::uint16_t rule, InterfaceIndex interface);
   void end_contract(FlowId id);
@@ -211,7 +211,7 @@ class ClassifyStage {
 };
 
 // Handles a packet of a known flow; false: the packet must be classified again.
-inline bool ClassifyStage::meet(Vector& v, std::size_t i, FlowTable::Tick tick) {
+inline bool ClassifyStage::refresh(Burst& v, std::size_t i, FlowTable::Tick tick) {
   FlowRecord& r = flows_[v.flow[i]];
   flows_.touch(r, tick);
   v.service[i] = r.service;

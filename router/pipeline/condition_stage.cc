@@ -16,7 +16,7 @@ AlphaClocks::Mode mode_of(const Snapshot& snapshot) {
   return observe ? AlphaClocks::Mode::observe : AlphaClocks::Mode::act;
 }
 
-Path path_of(const Vector& v, std::size_t i) {
+Path path_of(const Burst& v, std::size_t i) {
   return path_of(destination_of(v.header[i].key), RouteTarget::decode(v.route[i]).narrowness);
 }
 
@@ -50,7 +50,7 @@ void ConditionStage::adopt(const Snapshot& snapshot, std::span<ServiceCounters> 
   clocks_.adopt(snapshot.domains, mode_of(snapshot), now);
 }
 
-void ConditionStage::run(Vector& v, PortIndex port, Time now) {
+void ConditionStage::run(Burst& v, PortIndex port, Time now) {
   const std::size_t size = v.size;
   std::size_t kept = 0;
   for (std::size_t begin = 0, end = 0; begin < size; begin = end) {
@@ -64,7 +64,7 @@ void ConditionStage::run(Vector& v, PortIndex port, Time now) {
 }
 
 // Conditions consecutive packets of one service; passed packets are counted once for all of them.
-[[gnu::noinline]] std::size_t ConditionStage::run_csa(Vector& v, std::size_t begin, std::size_t end,
+[[gnu::noinline]] std::size_t ConditionStage::run_csa(Burst& v, std::size_t begin, std::size_t end,
                                                       std::size_t kept, PortIndex port,
                                                       const ServiceProgram& service, Time now) {
   std::uint64_t in_packets = 0, in_bytes = 0;
@@ -101,14 +101,14 @@ void ConditionStage::run(Vector& v, PortIndex port, Time now) {
   return kept;
 }
 
-std::size_t ConditionStage::run_other(Vector& v, std::size_t begin, std::size_t end, std::size_t kept,
+std::size_t ConditionStage::run_other(Burst& v, std::size_t begin, std::size_t end, std::size_t kept,
                                       PortIndex port, const ServiceProgram& service, Time now) {
   for (std::size_t i = begin; i < end; ++i)
     if (condition(v, i, port, service, now) == Fate::goes) v.keep(i, kept++);
   return kept;
 }
 
-void ConditionStage::run_unconditioned(Vector& v, std::uint16_t service) {
+void ConditionStage::run_unconditioned(Burst& v, std::uint16_t service) {
   std::fill_n(v.mark.begin(), v.size, snapshot_->services[service].mark_in);
   std::fill_n(v.precedence.begin(), v.size, Precedence::in);
   std::fill_n(v.service.begin(), v.size, service);
@@ -119,7 +119,7 @@ void ConditionStage::run_unconditioned(Vector& v, std::uint16_t service) {
   services_[service].bytes[index(Precedence::in)] += bytes;
 }
 
-ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortIndex port,
+ConditionStage::Fate ConditionStage::condition(Burst& v, std::size_t i, PortIndex port,
                                                const ServiceProgram& service, Time now) {
   FlowId id = v.flow[i];
   if (service.kind == ServiceProgram::Kind::none) {
@@ -135,9 +135,8 @@ ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortInd
 }
 
 // This function is not inlined: it would take registers from the loop above, whose packets seldom need it.
-[[gnu::noinline]] ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex port,
-                                                           FlowId id, const ServiceProgram& service,
-                                                           Time now) {
+[[gnu::noinline]] ConditionStage::Fate ConditionStage::csa(Burst& v, std::size_t i, PortIndex port, FlowId id,
+                                                           const ServiceProgram& service, Time now) {
   EnhancedTokenBucketState& s = flows_[id].state.csa;
   AlphaClocks::Index clock = snapshot_->domain(v.egress[i], v.service[i]);
   if (clocks_.acting()) clock = clocks_.of(clock, path_of(v, i));
@@ -190,7 +189,7 @@ void ConditionStage::follow_path(EnhancedTokenBucketState& s, const EnhancedToke
   if (s.domain != clock) enter_clock(s, p, clock);
 }
 
-ConditionStage::Fate ConditionStage::go(Vector& v, std::size_t i, const ServiceProgram& service, FlowId id,
+ConditionStage::Fate ConditionStage::go(Burst& v, std::size_t i, const ServiceProgram& service, FlowId id,
                                         Precedence precedence) {
   const std::uint32_t length = v.header[i].length;
   const bool in = precedence == Precedence::in;
@@ -203,13 +202,13 @@ ConditionStage::Fate ConditionStage::go(Vector& v, std::size_t i, const ServiceP
   return Fate::goes;
 }
 
-ConditionStage::Fate ConditionStage::refuse(Vector& v, std::size_t i, PortIndex port, FlowId id,
+ConditionStage::Fate ConditionStage::refuse(Burst& v, std::size_t i, PortIndex port, FlowId id,
                                             DropReason reason) {
   ServiceCounters& c = services_[v.service[i]];
   ++c.dropped;
   c.dropped_bytes += v.header[i].length;
   set_owner(v.mbuf[i], owner_, id, v.service[i], Precedence::out);
-  disposal_.lose(v.mbuf[i], port, reason, v.header[i].length);
+  disposal_.drop_owned(v.mbuf[i], port, reason, v.header[i].length);
   return Fate::dropped;
 }
 
@@ -218,13 +217,13 @@ void ConditionStage::count_out(FlowId id, const Path& path) {
 }
 
 // Stores the fields that revive() needs in the mbuf of a held packet.
-void ConditionStage::keep_notes(const Vector& v, std::size_t i) {
+void ConditionStage::keep_notes(const Burst& v, std::size_t i) {
   rte_mbuf* m = v.mbuf[i];
   m->l2_len = v.header[i].l3_offset & 0x7f;
   m->hash.usr = v.route[i];
 }
 
-void ConditionStage::revive(Vector& v, const Packet& p, std::uint16_t service) {
+void ConditionStage::revive(Burst& v, const Packet& p, std::uint16_t service) {
   auto* m = static_cast<rte_mbuf*>(p.handle);
   const std::size_t i = v.size++;
   v.mbuf[i] = m;
@@ -244,9 +243,9 @@ void ConditionStage::revive(Vector& v, const Packet& p, std::uint16_t service) {
   go(v, i, snapshot_->services[service], p.flow, p.precedence);
 }
 
-bool ConditionStage::release(Vector& v, Time now) {
+bool ConditionStage::release(Burst& v, Time now) {
   std::array<std::uint32_t, kWakeAtOnce> due;
-  std::array<Packet, kVector> packets;
+  std::array<Packet, kBurst> packets;
   const std::size_t n = wheel_.expire(now, due);
   for (std::size_t k = 0; k < n; ++k) {
     const FlowId id = pool_.flow(due[k]);
@@ -257,7 +256,7 @@ bool ConditionStage::release(Vector& v, Time now) {
       follow_path(s, service.csa);
     const AlphaClock& alpha = clocks_[s.domain];
     const std::size_t freed =
-        EnhancedTokenBucket::release(s, service.csa, now, alpha, pool_, {packets.data(), kVector - v.size});
+        EnhancedTokenBucket::release(s, service.csa, now, alpha, pool_, {packets.data(), kBurst - v.size});
     for (std::size_t i = 0; i < freed; ++i) revive(v, packets[i], flow.service);
     flows_.touch(flow, now);
     if (s.held == 0)
@@ -269,14 +268,14 @@ bool ConditionStage::release(Vector& v, Time now) {
   return n == kWakeAtOnce || v.full();
 }
 
-bool ConditionStage::flush(Vector& v, FlowId id, Time now) {
+bool ConditionStage::flush(Burst& v, FlowId id, Time now) {
   FlowRecord& flow = flows_[id];
   if ((flow.flags & FlowRecord::sticky) == 0) return true;
   EnhancedTokenBucketState& s = flow.state.csa;
   const HoldingPool::Queue queue = s.held;
-  std::array<Packet, kVector> packets;
+  std::array<Packet, kBurst> packets;
   const std::size_t freed = EnhancedTokenBucket::flush(s, snapshot_->services[flow.service].csa, pool_,
-                                                       {packets.data(), kVector - v.size});
+                                                       {packets.data(), kBurst - v.size});
   for (std::size_t i = 0; i < freed; ++i) revive(v, packets[i], flow.service);
   flows_.touch(flow, now);
   if (s.held != 0) return false;
@@ -306,14 +305,15 @@ void ConditionStage::discard() {
       while (pool_.size(queues[k]) > 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(pool_.pop(queues[k]).handle));
 }
 
-void ConditionStage::advance(std::span<const Outlet> outlets, Time now) {
+void ConditionStage::advance(std::span<const PortEgress> port_egresses, Time now) {
   for (std::size_t d = 0; d < snapshot_->domains.size(); ++d)
-    alphas_[d] = outlets[snapshot_->domains[d].port].egress->alpha(static_cast<std::uint16_t>(d));
+    alphas_[d] = port_egresses[snapshot_->domains[d].port].egress->alpha(static_cast<std::uint16_t>(d));
   clocks_.advance(alphas_, now);
 }
 
-SignalResult ConditionStage::on_signal(const SignalPath& path, std::span<const Outlet> outlets, Time now) {
-  advance(outlets, now);
+SignalResult ConditionStage::on_signal(const SignalPath& path, std::span<const PortEgress> port_egresses,
+                                       Time now) {
+  advance(port_egresses, now);
   const bool observe = snapshot_->config.signalling.mode == config::Signalling::Mode::observe;
   for (std::size_t d = 0; d < snapshot_->domains.size(); ++d) {
     const CsaDomain& domain = snapshot_->domains[d];

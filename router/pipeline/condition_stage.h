@@ -15,6 +15,7 @@
 #include "conditioners/fair_share.h"
 #include "conditioners/release_wheel.h"
 #include "router/pipeline/alpha_clocks.h"
+#include "router/pipeline/burst.h"
 #include "router/pipeline/counters.h"
 #include "router/pipeline/egress.h"
 #include "router/pipeline/flows/flow_hash.h"
@@ -22,7 +23,6 @@
 #include "router/pipeline/packet_disposal.h"
 #include "router/pipeline/signal_path.h"
 #include "router/pipeline/snapshot.h"
-#include "router/pipeline/vector.h"
 
 namespace surety {
 
@@ -33,21 +33,21 @@ class ConditionStage {
                  std::size_t worker = 0);
 
   // Sets mark and precedence; removes held and dropped packets from `v`.
-  void run(Vector& v, PortIndex port, Time now);
+  void run(Burst& v, PortIndex port, Time now);
   // run() for packets of one service that conditions nothing and keeps no flows.
-  void run_unconditioned(Vector& v, std::uint16_t service);
+  void run_unconditioned(Burst& v, std::uint16_t service);
   // Replaces the configuration on a reload. Held packets stay, with their service's new parameters, and are
   // visited when already scheduled: at the latest in the wheel's 67 ms. Where `flow_table: {held: ...}` is
   // less than the number of held packets, all of them stay, and none is added.
   void adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now);
   // Appends the held packets of a flow or contract to `v`, all OUT; false: `v` has no room for all of them.
-  bool flush(Vector& v, FlowId id, Time now);
+  bool flush(Burst& v, FlowId id, Time now);
   // Appends held packets that are due to `v` (empty when called); true: `v` is full and there may be more.
-  bool release(Vector& v, Time now);
+  bool release(Burst& v, Time now);
   // Advances the alpha clocks with the alpha of their domains' queues. Once per turn, before anything else.
-  void advance(std::span<const Outlet> outlets, Time now);
+  void advance(std::span<const PortEgress> port_egresses, Time now);
   // A signal concerns the flows that leave by this path: `applied`, or `observed`.
-  SignalResult on_signal(const SignalPath& path, std::span<const Outlet> outlets, Time now);
+  SignalResult on_signal(const SignalPath& path, std::span<const PortEgress> port_egresses, Time now);
 
   void discard();  // frees all held packets; for the end of the process
   Time next_event() const { return std::min(wheel_.next_event(), clocks_.next_event()); }
@@ -59,19 +59,19 @@ class ConditionStage {
  private:
   HoldingPool::Queue queue_of(FlowId id) const;  // 0: nothing is held
   enum class Fate : std::uint8_t { goes, held, dropped };
-  std::size_t run_csa(Vector& v, std::size_t begin, std::size_t end, std::size_t kept, PortIndex port,
+  std::size_t run_csa(Burst& v, std::size_t begin, std::size_t end, std::size_t kept, PortIndex port,
                       const ServiceProgram& service, Time now);
-  std::size_t run_other(Vector& v, std::size_t begin, std::size_t end, std::size_t kept, PortIndex port,
+  std::size_t run_other(Burst& v, std::size_t begin, std::size_t end, std::size_t kept, PortIndex port,
                         const ServiceProgram& service, Time now);
-  Fate condition(Vector& v, std::size_t i, PortIndex port, const ServiceProgram& service, Time now);
-  Fate csa(Vector& v, std::size_t i, PortIndex port, FlowId id, const ServiceProgram& service, Time now);
-  Fate go(Vector& v, std::size_t i, const ServiceProgram& service, FlowId id, Precedence precedence);
-  Fate refuse(Vector& v, std::size_t i, PortIndex port, FlowId id, DropReason reason);
+  Fate condition(Burst& v, std::size_t i, PortIndex port, const ServiceProgram& service, Time now);
+  Fate csa(Burst& v, std::size_t i, PortIndex port, FlowId id, const ServiceProgram& service, Time now);
+  Fate go(Burst& v, std::size_t i, const ServiceProgram& service, FlowId id, Precedence precedence);
+  Fate refuse(Burst& v, std::size_t i, PortIndex port, FlowId id, DropReason reason);
   void enter_clock(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, AlphaClocks::Index clock);
   void follow_path(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p);
   void count_out(FlowId id, const Path& path);
-  static void keep_notes(const Vector& v, std::size_t i);
-  void revive(Vector& v, const Packet& p, std::uint16_t service);
+  static void keep_notes(const Burst& v, std::size_t i);
+  void revive(Burst& v, const Packet& p, std::uint16_t service);
 
   const Snapshot* snapshot_;
   FlowTable& flows_;

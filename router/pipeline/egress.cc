@@ -33,21 +33,21 @@ void Egress::enqueue(std::span<Packet> burst, Time now) {
   enqueue_classes(now);
 }
 
-void Egress::enqueue(const Vector& v, Places places, Time now) {
-  if (plain_) return enqueue_plain(v, places, now);
+void Egress::enqueue(const Burst& v, LaneMask lanes, Time now) {
+  if (plain_) return enqueue_plain(v, lanes, now);
   if (tree_) [[unlikely]]
-    return enqueue_tree(v, places, now);
-  const std::size_t n = split_.begin(v, places, packets_);
+    return enqueue_tree(v, lanes, now);
+  const std::size_t n = split_.begin(v, lanes, packets_);
   counters_.enqueued += n;
   enqueue_classes(now);
 }
 
-void Egress::enqueue_plain(const Vector& v, Places places, Time now) {
-  if (places == v.all()) return enqueue_plain(std::span(v.mbuf).first(v.size), now);
-  std::array<rte_mbuf*, kVector> frames;
+void Egress::enqueue_plain(const Burst& v, LaneMask lanes, Time now) {
+  if (lanes == v.all()) return enqueue_plain(std::span(v.mbuf).first(v.size), now);
+  std::array<rte_mbuf*, kBurst> frames;
   std::size_t n = 0;
-  for (; places != 0; places &= places - 1)
-    frames[n++] = v.mbuf[static_cast<std::size_t>(std::countr_zero(places))];
+  for (; lanes != 0; lanes &= lanes - 1)
+    frames[n++] = v.mbuf[static_cast<std::size_t>(std::countr_zero(lanes))];
   enqueue_plain(std::span(frames).first(n), now);
 }
 
@@ -68,14 +68,15 @@ void Egress::enqueue_class(const ClassRun& run, Time now) {
     const Packet& p = run.packets[at];
     if (result.event != CongestionEvent::none) domains_.arrival(run.class_index, result.event, p, now);
     if (result.mark) set_ce(p);
-    if (result.drop != DropReason::none) disposal_.lose(static_cast<rte_mbuf*>(p.handle), port_, result.drop);
+    if (result.drop != DropReason::none)
+      disposal_.drop_owned(static_cast<rte_mbuf*>(p.handle), port_, result.drop);
   }
 }
 
 std::size_t Egress::transmit(std::span<rte_mbuf*> room, Time now) {
   shaper_.advance(now);
   if (plain_) return plain_->dequeue(room, shaper_, now);
-  const std::span<Packet> out{packets_.data(), std::min(room.size(), kVector)};
+  const std::span<Packet> out{packets_.data(), std::min(room.size(), kBurst)};
   const std::size_t n =
       tree_ ? tree_->hierarchy().dequeue(now, shaper_, out) : scheduler_.dequeue(now, shaper_, out);
   for (std::size_t i = 0; i < n; ++i) room[i] = static_cast<rte_mbuf*>(packets_[i].handle);
@@ -105,7 +106,7 @@ Time Egress::next_timer() const {
 void Egress::enqueue_plain(std::span<rte_mbuf* const> burst, Time now) {
   counters_.enqueued += burst.size();
   const std::size_t admitted = plain_->enqueue(burst, now);
-  for (rte_mbuf* m : burst.subspan(admitted)) disposal_.lose(m, port_, refusal_);
+  for (rte_mbuf* m : burst.subspan(admitted)) disposal_.drop_owned(m, port_, refusal_);
 }
 
 HandedPacket Egress::describe(rte_mbuf* m, std::uint16_t length, std::uint8_t traffic_class,
@@ -120,7 +121,7 @@ HandedPacket Egress::describe(rte_mbuf* m, std::uint16_t length, std::uint8_t tr
 
 void Egress::enqueue_handed(std::span<const HandedPacket> burst, Time now) {
   if (plain_) {
-    std::array<rte_mbuf*, kVector> frames;
+    std::array<rte_mbuf*, kBurst> frames;
     std::transform(burst.begin(), burst.end(), frames.begin(),
                    [](const HandedPacket& p) { return p.mbuf(); });
     return enqueue_plain({frames.data(), burst.size()}, now);
@@ -168,10 +169,10 @@ void Egress::enqueue_control(rte_mbuf* m, Time now) {
   Packet p{m, kNoFlow, static_cast<std::uint16_t>(m->pkt_len - RTE_ETHER_HDR_LEN), Precedence::in};
   if (tree_) {
     if (tree_->find(p, kCs6, arrivals_[0])) return offer(1, now);
-    return disposal_.lose(m, port_, DropReason::interface_gone);
+    return disposal_.drop_owned(m, port_, DropReason::interface_gone);
   }
   p.verdict = scheduler_.enqueue(split_.class_of(kCs6), p, false, now).drop;
-  if (p.verdict != DropReason::none) disposal_.lose(m, port_, p.verdict);
+  if (p.verdict != DropReason::none) disposal_.drop_owned(m, port_, p.verdict);
 }
 
 }  // namespace surety

@@ -55,9 +55,9 @@ class Egress {
   // destroys `update`, which then holds all that is to be freed.
   void adopt(EgressUpdate& update, Time now);
 
-  // Takes over the rewritten packets at `places` of `v`, which leave by this port.
-  void enqueue(const Vector& v, Places places, Time now);
-  // Takes over packets (at most kVector) whose frame starts with a 14-byte Ethernet header. Refused packets
+  // Takes over the rewritten packets at `lanes` of `v`, which leave by this port.
+  void enqueue(const Burst& v, LaneMask lanes, Time now);
+  // Takes over packets (at most kBurst) whose frame starts with a 14-byte Ethernet header. Refused packets
   // are dropped.
   void enqueue(std::span<Packet> burst, Time now);
   // enqueue() for a port that is plain().
@@ -78,7 +78,7 @@ class Egress {
   // enqueue() for frames of this router's own kernel, of any kind: ARP, other non-IP frames and neighbour
   // discovery take the class of CS6.
   void enqueue_own(std::span<rte_mbuf* const> burst, Time now);
-  // Fills `room`, up to kVector, with packets that may leave now, in order; the driver owns them from then
+  // Fills `room`, up to kBurst, with packets that may leave now, in order; the driver owns them from then
   // on.
   std::size_t transmit(std::span<rte_mbuf*> room, Time now);
   // Timers: T2 of the congestion signalling, intervals of the aggregates. Once per turn.
@@ -118,7 +118,7 @@ class Egress {
   std::span<const Aggregate> aggregates() const { return markers_.all(); }
 
  private:
-  void enqueue_plain(const Vector& v, Places places, Time now);
+  void enqueue_plain(const Burst& v, LaneMask lanes, Time now);
   // Packets copied per turn to a queue's larger ring: a few microseconds, and more packets than can arrive
   // and leave in a turn, so that copying ends.
   static constexpr std::uint32_t kSlice = 512;
@@ -127,7 +127,7 @@ class Egress {
   void requeue(EgressUpdate& before, Time now);
   void enqueue_classes(Time now);
   void enqueue_class(const ClassRun& run, Time now);
-  void enqueue_tree(const Vector& v, Places places, Time now);
+  void enqueue_tree(const Burst& v, LaneMask lanes, Time now);
   void enqueue_tree(std::span<Packet> burst, Time now);
   void enqueue_tree(std::span<const HandedPacket> burst, Time now);
   void offer_marked(std::size_t arrivals, Time now);
@@ -154,9 +154,9 @@ class Egress {
   AggregateMarkers markers_;
   CongestionDomains domains_;
   // Each is used within one call; members because on the stack they would be initialised in each call.
-  std::array<Packet, kVector> packets_;
-  std::array<ActiveQueue::Notice, kVector> notices_;
-  std::array<Hierarchy::Arrival, kVector> arrivals_;
+  std::array<Packet, kBurst> packets_;
+  std::array<ActiveQueue::Notice, kBurst> notices_;
+  std::array<Hierarchy::Arrival, kBurst> arrivals_;
   SignalOutbox notes_;
   FairLimit told_;  // signals per congested interface, in fair parts
 };
@@ -178,7 +178,7 @@ struct EgressUpdate {
 };
 
 // The egress of a port for the packets of one worker: the worker's own Egress, or the worker that owns it.
-struct Outlet {
+struct PortEgress {
   // The port's Egress. If another worker owns it, only alpha() and describe() may be called.
   Egress* egress = nullptr;
   // Ring to the worker that owns the port; nullptr: this worker does.

@@ -100,7 +100,7 @@ void Egress::adopt(EgressUpdate& update, Time now) {
 
 // Enqueues the packets of the previous queues again; `enqueued` counts each packet once.
 void Egress::requeue(EgressUpdate& before, Time now) {
-  std::array<rte_mbuf*, kVector> burst;
+  std::array<rte_mbuf*, kBurst> burst;
   const auto take = [&]() -> std::size_t {
     if (before.plain) return before.plain->take(burst, now);
     std::size_t n = 0;

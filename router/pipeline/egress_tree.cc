@@ -7,16 +7,16 @@
 
 namespace surety {
 
-void Egress::enqueue_tree(const Vector& v, Places places, Time now) {
-  counters_.enqueued += static_cast<std::size_t>(std::popcount(places));
+void Egress::enqueue_tree(const Burst& v, LaneMask lanes, Time now) {
+  counters_.enqueued += static_cast<std::size_t>(std::popcount(lanes));
   std::size_t n = 0;
-  for (; places != 0; places &= places - 1) {
-    const auto i = static_cast<std::size_t>(std::countr_zero(places));
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(lanes));
     Packet p{v.mbuf[i], kNoFlow, v.header[i].length};
     if (tree_->find_by(p, v.traffic_class(i), arrivals_[n])) [[likely]]
       ++n;
     else
-      disposal_.lose(v.mbuf[i], port_, DropReason::interface_gone);
+      disposal_.drop_owned(v.mbuf[i], port_, DropReason::interface_gone);
   }
   offer_marked(n, now);
 }
@@ -27,7 +27,7 @@ void Egress::enqueue_tree(std::span<Packet> burst, Time now) {
     if (tree_->find(p, arrivals_[n])) [[likely]]
       ++n;
     else
-      disposal_.lose(static_cast<rte_mbuf*>(p.handle), port_, DropReason::interface_gone);
+      disposal_.drop_owned(static_cast<rte_mbuf*>(p.handle), port_, DropReason::interface_gone);
   }
   offer_marked(n, now);
 }
@@ -41,7 +41,7 @@ void Egress::enqueue_tree(std::span<const HandedPacket> burst, Time now) {
     if (known ? tree_->find(p, h.class_index(), h.ecn_capable(), arrival) : tree_->find(p, arrival))
       ++n;
     else
-      disposal_.lose(h.mbuf(), port_, DropReason::interface_gone);
+      disposal_.drop_owned(h.mbuf(), port_, DropReason::interface_gone);
   }
   offer_marked(n, now);
 }
@@ -66,7 +66,7 @@ void Egress::offer(std::size_t arrivals, Time now) {
     auto* const m = static_cast<rte_mbuf*>(a.packet.handle);
     if (result.event != CongestionEvent::none) note_congestion(a, result.event, now);
     if (result.mark) set_ce(egress_ip(a.packet), is_v6(egress_ip(a.packet)));
-    if (result.drop != DropReason::none) disposal_.lose(m, port_, result.drop);
+    if (result.drop != DropReason::none) disposal_.drop_owned(m, port_, result.drop);
   }
 }
 
@@ -112,8 +112,8 @@ void Egress::advance_tree(Time now) {
 // Takes the packets of removed interfaces: those of existing interfaces, with other classes or without queues
 // of their own, are enqueued again. For the law of counters they have been enqueued once.
 void Egress::take_removed(Time now) {
-  std::array<Packet, kVector> removed;
-  std::array<rte_mbuf*, kVector> anew;
+  std::array<Packet, kBurst> removed;
+  std::array<rte_mbuf*, kBurst> anew;
   for (std::size_t n = removed.size(); n == removed.size();) {
     n = tree_->hierarchy().take_removed(removed, now);
     std::size_t kept = 0;
@@ -122,7 +122,7 @@ void Egress::take_removed(Time now) {
       if (tree_->plan().exists(interface_of(m, port_)))
         anew[kept++] = m;
       else
-        disposal_.lose(m, port_, DropReason::interface_gone);
+        disposal_.drop_owned(m, port_, DropReason::interface_gone);
     }
     counters_.enqueued -= kept;
     enqueue_frames({anew.data(), kept}, now);

@@ -10,8 +10,8 @@ namespace {
 constexpr std::uint64_t bit(std::size_t i) {
   return std::uint64_t{1} << i;
 }
-std::uint64_t all_of(const Vector& v) {
-  return v.size == kVector ? ~std::uint64_t{0} : bit(v.size) - 1;
+std::uint64_t all_of(const Burst& v) {
+  return v.size == kBurst ? ~std::uint64_t{0} : bit(v.size) - 1;
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ void FilterStage::find_asked() {
   }
 }
 
-std::uint64_t FilterStage::asked_always(const Vector& v, PortIndex port) const {
+std::uint64_t FilterStage::asked_always(const Burst& v, PortIndex port) const {
   bool some = asked_[port].each_packet;
   for (std::size_t i = 0; i < v.size; ++i) some |= v.header[i].fragment;
   if (!some) [[likely]]
@@ -57,23 +57,23 @@ std::uint64_t FilterStage::asked_always(const Vector& v, PortIndex port) const {
   return asked;
 }
 
-std::uint64_t FilterStage::refused(const Vector& v, std::uint64_t asked) {
+std::uint64_t FilterStage::refused(const Burst& v, std::uint64_t asked) {
   Choice filters;
   for (std::size_t i = 0; i < v.size; ++i) filters[i] = arrived_by(v, i).filter_in;
   return judge(v, filters, asked);
 }
 
-void FilterStage::run_in(Vector& v, PortIndex port) {
+void FilterStage::run_in(Burst& v, PortIndex port) {
   drop(v, refused(v, all_of(v)), port);
 }
 
-void FilterStage::run_out(Vector& v, PortIndex port) {
+void FilterStage::run_out(Burst& v, PortIndex port) {
   Choice filters;
   for (std::size_t i = 0; i < v.size; ++i) filters[i] = filter_out(v, i);
   drop(v, judge(v, filters, all_of(v)), port);
 }
 
-bool FilterStage::refuses_out(const Vector& v, std::size_t i) {
+bool FilterStage::refuses_out(const Burst& v, std::size_t i) {
   Choice filters;
   filters[i] = filter_out(v, i);
   std::uint64_t asked = bit(i);
@@ -81,7 +81,7 @@ bool FilterStage::refuses_out(const Vector& v, std::size_t i) {
 }
 
 // Evaluates the packets of one filter together, at a fraction of the cost of single ones.
-std::uint64_t FilterStage::judge(const Vector& v, const Choice& filters, std::uint64_t asked) {
+std::uint64_t FilterStage::judge(const Burst& v, const Choice& filters, std::uint64_t asked) {
   for (std::size_t i = 0; i < v.size; ++i)
     if (filters[i] == kNoFilter) asked &= ~bit(i);
   std::uint64_t refused = 0;
@@ -90,9 +90,9 @@ std::uint64_t FilterStage::judge(const Vector& v, const Choice& filters, std::ui
 }
 
 // Evaluates the packets of the first one's filter, and removes them from `asked`.
-std::uint64_t FilterStage::judge_same(const Vector& v, const Choice& filters, std::uint64_t& asked) {
-  std::array<FilteredPacket, kVector> packets;
-  std::array<std::uint8_t, kVector> which;
+std::uint64_t FilterStage::judge_same(const Burst& v, const Choice& filters, std::uint64_t& asked) {
+  std::array<FilteredPacket, kBurst> packets;
+  std::array<std::uint8_t, kBurst> which;
   const std::uint16_t filter = filters[static_cast<std::size_t>(std::countr_zero(asked))];
   std::size_t n = 0;
   for (std::uint64_t left = asked; left != 0; left &= left - 1) {
@@ -109,7 +109,7 @@ std::uint64_t FilterStage::judge_same(const Vector& v, const Choice& filters, st
   return refused;
 }
 
-void FilterStage::drop(Vector& v, std::uint64_t refused, PortIndex port) {
+void FilterStage::drop(Burst& v, std::uint64_t refused, PortIndex port) {
   if (refused == 0) return;
   const std::size_t size = v.size;
   std::size_t kept = 0;

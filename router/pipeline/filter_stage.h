@@ -15,10 +15,10 @@
 #include <span>
 #include <vector>
 
+#include "router/pipeline/burst.h"
 #include "router/pipeline/packet_disposal.h"
 #include "router/pipeline/routes/neighbors.h"
 #include "router/pipeline/snapshot.h"
-#include "router/pipeline/vector.h"
 
 namespace surety {
 
@@ -36,33 +36,33 @@ class FilterStage {
   bool asks_in(PortIndex port) const { return asked_[port].in; }
   bool asks_out() const { return asks_out_; }
   // Packets of known flows that must be evaluated all the same, one bit each.
-  std::uint64_t asked_always(const Vector& v, PortIndex port) const;
+  std::uint64_t asked_always(const Burst& v, PortIndex port) const;
   // The subset of `asked` that filters `in` refuse.
-  std::uint64_t refused(const Vector& v, std::uint64_t asked);
+  std::uint64_t refused(const Burst& v, std::uint64_t asked);
   // Drops a packet that a filter refuses, and reports to its sender.
-  void refuse(const Vector& v, std::size_t i, PortIndex port) {
-    disposal_.refuse(v.mbuf[i], port, DropReason::filtered, Refusal::prohibited, v.header[i]);
+  void refuse(const Burst& v, std::size_t i, PortIndex port) {
+    disposal_.drop_and_report(v.mbuf[i], port, DropReason::filtered, Refusal::prohibited, v.header[i]);
   }
 
   // run_in() drops packets that filters `in` refuse, on a port without flow records; run_out() drops routed
   // packets that filters `out` refuse.
-  void run_in(Vector& v, PortIndex port);
-  void run_out(Vector& v, PortIndex port);
+  void run_in(Burst& v, PortIndex port);
+  void run_out(Burst& v, PortIndex port);
   // True if a filter refuses a routed packet that does not reach run_out().
-  bool refuses_out(const Vector& v, std::size_t i);
+  bool refuses_out(const Burst& v, std::size_t i);
 
  private:
-  using Choice = std::array<std::uint16_t, kVector>;  // a filter, or kNoFilter
-  std::uint16_t filter_out(const Vector& v, std::size_t i) const {
+  using Choice = std::array<std::uint16_t, kBurst>;  // a filter, or kNoFilter
+  std::uint16_t filter_out(const Burst& v, std::size_t i) const {
     return (*snapshot_->interfaces)[next_hops_.get(v.next_hop(i)).interface].filter_out;
   }
-  const InterfaceRecord& arrived_by(const Vector& v, std::size_t i) const {
+  const InterfaceRecord& arrived_by(const Burst& v, std::size_t i) const {
     return (*snapshot_->interfaces)[v.header[i].interface];
   }
   void find_asked();
-  std::uint64_t judge(const Vector& v, const Choice& filters, std::uint64_t asked);
-  std::uint64_t judge_same(const Vector& v, const Choice& filters, std::uint64_t& asked);
-  void drop(Vector& v, std::uint64_t refused, PortIndex port);
+  std::uint64_t judge(const Burst& v, const Choice& filters, std::uint64_t asked);
+  std::uint64_t judge_same(const Burst& v, const Choice& filters, std::uint64_t& asked);
+  void drop(Burst& v, std::uint64_t refused, PortIndex port);
 
   const Snapshot* snapshot_;
   const NextHopTable& next_hops_;

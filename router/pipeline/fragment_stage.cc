@@ -34,7 +34,7 @@ std::uint16_t FragmentStage::mtu(const rte_mbuf* m, PortIndex egress) const {
 
 // The route stage has passed no other oversized packets; but held packets may have another egress now, when
 // their senders cannot be notified.
-void FragmentStage::take(Vector& v) {
+void FragmentStage::take(Burst& v) {
   count_ = done_ = 0;
   const std::size_t size = v.size;
   std::size_t kept = 0;
@@ -47,31 +47,31 @@ void FragmentStage::take(Vector& v) {
     } else {
       const auto from = static_cast<PortIndex>(m->port);
       --ports_[from].forwarded;
-      disposal_.lose(m, from, DropReason::mtu_exceeded);
+      disposal_.drop_owned(m, from, DropReason::mtu_exceeded);
     }
   }
   v.size = kept;
 }
 
-bool FragmentStage::next(Vector& v) {
+bool FragmentStage::next(Burst& v) {
   v.size = 0;
   if (done_ == count_) return false;
-  const Whole& w = taken_[done_++];
+  const Original& w = taken_[done_++];
   const auto from = static_cast<PortIndex>(w.mbuf->port);
   if (cut(w, v)) {
     ports_[from].forwarded += v.size - 1;
     ports_[from].fragments += v.size - 1;
-    disposal_.consume(w.mbuf);
+    disposal_.free(w.mbuf);
     return true;
   }
   rte_pktmbuf_free_bulk(v.mbuf.data(), static_cast<unsigned>(v.size));
   v.size = 0;
   --ports_[from].forwarded;
-  disposal_.lose(w.mbuf, from, DropReason::no_fragment_buffer);
+  disposal_.drop_owned(w.mbuf, from, DropReason::no_fragment_buffer);
   return true;
 }
 
-bool FragmentStage::cut(const Whole& w, Vector& v) {
+bool FragmentStage::cut(const Original& w, Burst& v) {
   const auto* const frame = rte_pktmbuf_mtod(w.mbuf, const std::uint8_t*);
   const std::uint16_t mtu = this->mtu(w.mbuf, w.egress);
   Ipv4Fragments fragments({frame + RTE_ETHER_HDR_LEN, w.length}, mtu);

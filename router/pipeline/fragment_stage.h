@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
+#include "router/pipeline/burst.h"
 #include "router/pipeline/packet_disposal.h"
 #include "router/pipeline/snapshot.h"
-#include "router/pipeline/vector.h"
 
 namespace surety {
 
@@ -26,27 +26,27 @@ class FragmentStage {
   void adopt(const Snapshot& snapshot) { interfaces_ = snapshot.interfaces->data(); }
   // Moves oversized packets out of `v`, whose frames are ready to leave; those with DF are dropped as
   // `mtu_exceeded`.
-  void take(Vector& v);
+  void take(Burst& v);
   // Puts the fragments of the next packet taken into `v`, in order, each with the packet's egress and
   // precedence. False: there is none. Without buffers for all fragments the packet is dropped as
   // `no_fragment_buffer`.
-  bool next(Vector& v);
+  bool next(Burst& v);
 
  private:
   std::uint16_t mtu(const rte_mbuf* m, PortIndex egress) const;
-  struct Whole {
+  struct Original {
     rte_mbuf* mbuf;
     std::uint16_t length;
     PortIndex egress;
     Precedence precedence;
   };
-  bool cut(const Whole& w, Vector& v);
+  bool cut(const Original& w, Burst& v);
 
   std::span<PortCounters> ports_;
   PacketDisposal& disposal_;
   rte_mempool* pool_;
   const InterfaceRecord* interfaces_ = nullptr;  // the snapshot's
-  std::array<Whole, kVector> taken_;
+  std::array<Original, kBurst> taken_;
   std::size_t count_ = 0, done_ = 0;
 };
 

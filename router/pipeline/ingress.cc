@@ -12,7 +12,7 @@ Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
       next_hops_(e.next_hops),
       disposal_(e.disposal),
       meter_(e.meter),
-      outlets_(e.outlets),
+      port_egresses_(e.port_egresses),
       ports_(e.ports),
       macs_(e.macs),
       sources_(e.snapshot, e.fib, e.next_hops),
@@ -33,7 +33,7 @@ Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
 void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now) {
   disposal_.at(now);
   while (!burst.empty()) {
-    const std::size_t n = std::min(burst.size(), kVector);
+    const std::size_t n = std::min(burst.size(), kBurst);
     parse(burst.first(n), port);
     if (icmp_) [[unlikely]]
       take_signals(port, now);
@@ -72,7 +72,7 @@ void Ingress::check(PortIndex port) {
 }
 
 void Ingress::release(Time now) {
-  condition_.advance(outlets_, now);
+  condition_.advance(port_egresses_, now);
   if (pending_.due()) [[unlikely]]
     send_pending(now);
   if (classify_.reloaded()) [[unlikely]]
@@ -111,33 +111,33 @@ void Ingress::hand_over(Time now) {
 
 // Each egress gets its packets in order of arrival.
 void Ingress::hand_over_vector(Time now) {
-  for (Places left = v_.all(); left != 0;) {
+  for (LaneMask left = v_.all(); left != 0;) {
     const PortIndex port = v_.egress[static_cast<std::size_t>(std::countr_zero(left))];
-    const Places places = v_.leaving_by(port);
-    left &= ~places;
-    if (outlets_[port].owner != nullptr)
-      hand_over(outlets_[port], port, places);
+    const LaneMask lanes = v_.leaving_by(port);
+    left &= ~lanes;
+    if (port_egresses_[port].owner != nullptr)
+      hand_over(port_egresses_[port], port, lanes);
     else
-      outlets_[port].egress->enqueue(v_, places, now);
+      port_egresses_[port].egress->enqueue(v_, lanes, now);
   }
 }
 
-void Ingress::hand_over(const Outlet& outlet, PortIndex port, Places places) {
+void Ingress::hand_over(const PortEgress& port_egress, PortIndex port, LaneMask lanes) {
   const PortQueues& classes = snapshot_->queues[port];
-  std::array<HandedPacket, kVector> burst;
+  std::array<HandedPacket, kBurst> burst;
   std::size_t n = 0;
-  for (; places != 0; places &= places - 1) {
-    const auto i = static_cast<std::size_t>(std::countr_zero(places));
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(lanes));
     burst[n++] = Egress::describe(v_.mbuf[i], v_.header[i].length, v_.traffic_class(i), classes);
   }
-  const std::size_t given = outlet.owner->enqueue({burst.data(), n});
+  const std::size_t given = port_egress.owner->enqueue({burst.data(), n});
   handed_ |= 1u << port;
   ports_[port].handed_over += given;
   for (std::size_t i = given; i < n; ++i) {
     rte_mbuf* m = burst[i].mbuf();
     const auto from = static_cast<PortIndex>(m->port);
     --ports_[from].forwarded;
-    disposal_.lose(m, from, DropReason::handover_full);
+    disposal_.drop_owned(m, from, DropReason::handover_full);
   }
 }
 

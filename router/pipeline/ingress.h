@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "router/pipeline/burst.h"
 #include "router/pipeline/classify_stage.h"
 #include "router/pipeline/condition_stage.h"
 #include "router/pipeline/counters.h"
@@ -29,7 +30,6 @@
 #include "router/pipeline/signals/congestion_signal.h"
 #include "router/pipeline/snapshot.h"
 #include "router/pipeline/source_check.h"
-#include "router/pipeline/vector.h"
 
 namespace surety {
 
@@ -40,7 +40,8 @@ struct IngressEnvironment {
   const Snapshot& snapshot;
   const Fib& fib;
   const NextHopTable& next_hops;
-  std::span<const Outlet> outlets;   // indexed by port; entries of unused ports may change, also in `macs`
+  std::span<const PortEgress>
+      port_egresses;                 // indexed by port; entries of unused ports may change, also in `macs`
   std::span<const MacAddress> macs;  // indexed by port
   std::span<PortCounters> ports;
   std::span<ServiceCounters> services;
@@ -165,7 +166,7 @@ class Ingress {
   void send_pending(Time now);
   void hand_over(Time now);
   void hand_over_vector(Time now);
-  void hand_over(const Outlet& outlet, PortIndex port, Places places);
+  void hand_over(const PortEgress& port_egress, PortIndex port, LaneMask lanes);
   bool hand_over_own(rte_mbuf* m, PortIndex port, Time now);
 
   const Snapshot* snapshot_;
@@ -173,7 +174,7 @@ class Ingress {
   const NextHopTable& next_hops_;
   PacketDisposal& disposal_;
   StageMeter& meter_;
-  std::span<const Outlet> outlets_;
+  std::span<const PortEgress> port_egresses_;
   std::span<PortCounters> ports_;
   std::span<const MacAddress> macs_;
   std::vector<ParseContext> contexts_;  // indexed by port
@@ -192,7 +193,7 @@ class Ingress {
   bool sharing_ = false;
   std::uint32_t handed_ = 0;
   bool icmp_ = false;  // the last burst parsed had ICMP
-  Vector v_;
+  Burst v_;
 };
 
 }  // namespace surety

@@ -53,7 +53,7 @@ void Ingress::take_signals(PortIndex port, Time now) {
       disposal_.drop(m, port, DropReason::signal);
     } else {
       ++ports_[port].signals;
-      disposal_.consume(m);
+      disposal_.free(m);
     }
   }
   v_.size = kept;
@@ -72,11 +72,11 @@ void Ingress::on_shared(const CongestionSignal& signal, Time now) {
 
 SignalResult Ingress::follow(const CongestionSignal& signal, Time now) {
   const SignalPath path = find_signal_path(*snapshot_, fib_, next_hops_, signal);
-  return path.result == SignalResult::applied ? condition_.on_signal(path, outlets_, now) : path.result;
+  return path.result == SignalResult::applied ? condition_.on_signal(path, port_egresses_, now) : path.result;
 }
 
 Ratio Ingress::applied_alpha(const RemoteAlphaReading& path, const Snapshot& snapshot) const {
-  const Ratio local = outlets_[snapshot.domains[path.domain].port].egress->alpha(path.domain);
+  const Ratio local = port_egresses_[snapshot.domains[path.domain].port].egress->alpha(path.domain);
   const bool act = snapshot.config.signalling.mode != config::Signalling::Mode::observe;
   return act ? std::min(local, path.alpha) : local;
 }
@@ -99,16 +99,16 @@ bool Ingress::originate(rte_mbuf* m, Time now) {
 }
 
 bool Ingress::hand_over_own(rte_mbuf* m, PortIndex port, Time now) {
-  const Outlet& outlet = outlets_[port];
+  const PortEgress& port_egress = port_egresses_[port];
   disown(m);
-  if (outlet.owner != nullptr) {
+  if (port_egress.owner != nullptr) {
     const auto length = static_cast<std::uint16_t>(m->pkt_len - RTE_ETHER_HDR_LEN);
-    const HandedPacket packet = outlet.egress->describe(m, length, snapshot_->queues[port]);
-    if (outlet.owner->enqueue({&packet, 1}) == 0) return false;
+    const HandedPacket packet = port_egress.egress->describe(m, length, snapshot_->queues[port]);
+    if (port_egress.owner->enqueue({&packet, 1}) == 0) return false;
     handed_ |= 1u << port;
     ++ports_[port].handed_over;
   } else {
-    outlet.egress->enqueue_frames({&m, 1}, now);
+    port_egress.egress->enqueue_frames({&m, 1}, now);
     disposal_.flush();
   }
   ++ports_[port].originated;

@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "router/pipeline/burst.h"
 #include "router/pipeline/interfaces/interface_counters.h"
 #include "router/pipeline/snapshot.h"
-#include "router/pipeline/vector.h"
 
 namespace surety {
 
@@ -34,7 +34,7 @@ class InterfaceFinder {
   }
   // Finds the interface of any parsed frame with tags. kNoInterface: none.
   InterfaceIndex find(const std::uint8_t* frame, const ParsedPacket& h, PortIndex port) const;
-  // note() is called for each frame of a burst, at most kVector; then count() updates all counters,
+  // note() is called for each frame of a burst, at most kBurst; then count() updates all counters,
   // prefetched meanwhile.
   void note(InterfaceIndex interface, std::uint32_t bytes) {
     if (counters_ == nullptr || interface < ports_) return;
@@ -67,7 +67,7 @@ class InterfaceFinder {
   std::size_t ports_ = 0;
   InterfaceCounters* counters_;
   std::size_t notes_ = 0;
-  std::array<Note, kVector> noted_;
+  std::array<Note, kBurst> noted_;
 };
 
 }  // namespace surety

@@ -90,11 +90,11 @@ void PacketDisposal::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::s
   }
   if (peer != KernelPeer::sees_all) return drop(m, port, without_kernel(reason));
   ++ports_[port].punted[static_cast<std::size_t>(reason)];  // the kernel has its own copy
-  consume(m);
+  free(m);
 }
 
-void PacketDisposal::refuse(rte_mbuf* m, PortIndex port, DropReason reason, Refusal why,
-                            std::size_t l3_offset, InterfaceIndex interface) {
+void PacketDisposal::drop_and_report(rte_mbuf* m, PortIndex port, DropReason reason, Refusal why,
+                                     std::size_t l3_offset, InterfaceIndex interface) {
   if (punts_ == nullptr || peers_[port] == KernelPeer::none) return drop(m, port, reason);
   const Customer customer = customer_(rte_pktmbuf_mtod(m, const std::uint8_t*), l3_offset, port);
   if (!limits_[kPuntReasons].permit(customer, now_)) return drop(m, port, reason);
@@ -102,21 +102,22 @@ void PacketDisposal::refuse(rte_mbuf* m, PortIndex port, DropReason reason, Refu
     tap_->dropped(m, port, reason);
   ++ports_[port].drops[static_cast<std::size_t>(reason)];
   if (!hand_up(m, port, PuntReason::none, static_cast<std::uint32_t>(why), l3_offset, customer, interface))
-    consume(m);
+    free(m);
 }
 
-void PacketDisposal::empty_bin() {
+void PacketDisposal::free_deferred() {
   if (tap_ != nullptr) [[unlikely]]
     show_drops();
   for (std::size_t i = 0; i < count_; ++i)
-    if (const Why& why = why_[i]; why.lost) losses_.add(PacketOwner::of(bin_[i]), why.reason, why.length);
-  rte_pktmbuf_free_bulk(bin_.data(), static_cast<unsigned>(count_));
+    if (const Why& why = why_[i]; why.lost)
+      losses_.add(PacketOwner::of(deferred_[i]), why.reason, why.length);
+  rte_pktmbuf_free_bulk(deferred_.data(), static_cast<unsigned>(count_));
   count_ = 0;
 }
 
 void PacketDisposal::show_drops() const {
   for (std::size_t i = 0; i < count_; ++i)
-    if (why_[i].reason != DropReason::none) tap_->dropped(bin_[i], why_[i].port, why_[i].reason);
+    if (why_[i].reason != DropReason::none) tap_->dropped(deferred_[i], why_[i].port, why_[i].reason);
 }
 
 // Returns false if there is no room.

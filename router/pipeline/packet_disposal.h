@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "conditioners/fair_limit.h"
+#include "router/pipeline/burst.h"
 #include "router/pipeline/capture/capture_tap.h"
 #include "router/pipeline/counters.h"
 #include "router/pipeline/flows/flow_hash.h"
 #include "router/pipeline/flows/losses.h"
 #include "router/pipeline/interfaces/interface_record.h"
-#include "router/pipeline/vector.h"
 
 namespace surety {
 
@@ -47,13 +47,13 @@ class PacketDisposal {
 
   // Drops a packet with `length` bytes of IP that has an owner (losses.h). flush() counts the
   // loss there: with a million flows the owner's counters are in no cache.
-  void lose(rte_mbuf* m, PortIndex port, DropReason reason, std::uint32_t length) {
-    losses_.expect(PacketOwner::of(m), reason);
+  void drop_owned(rte_mbuf* m, PortIndex port, DropReason reason, std::uint32_t length) {
+    losses_.prefetch(PacketOwner::of(m), reason);
     drop(m, Why{.port = port, .reason = reason, .lost = true, .length = length});
   }
   // Drops a whole frame on its way out, in the same way.
-  void lose(rte_mbuf* m, PortIndex port, DropReason reason) {
-    lose(m, port, reason, m->pkt_len - RTE_ETHER_HDR_LEN);
+  void drop_owned(rte_mbuf* m, PortIndex port, DropReason reason) {
+    drop_owned(m, port, reason, m->pkt_len - RTE_ETHER_HDR_LEN);
   }
   Losses& losses() { return losses_; }
   const Losses& losses() const { return losses_; }
@@ -65,16 +65,16 @@ class PacketDisposal {
 
   // Drops a packet and has the control thread report it to the sender, within its limits; counted as the drop
   // only.
-  void refuse(rte_mbuf* m, PortIndex port, DropReason reason, Refusal why, std::size_t l3_offset,
-              InterfaceIndex interface);
-  void refuse(rte_mbuf* m, PortIndex port, DropReason reason, Refusal why, const ParsedPacket& h) {
-    refuse(m, port, reason, why, h.l3_offset, h.interface);
+  void drop_and_report(rte_mbuf* m, PortIndex port, DropReason reason, Refusal why, std::size_t l3_offset,
+                       InterfaceIndex interface);
+  void drop_and_report(rte_mbuf* m, PortIndex port, DropReason reason, Refusal why, const ParsedPacket& h) {
+    drop_and_report(m, port, reason, why, h.l3_offset, h.interface);
   }
 
   // Frees a packet that ends here without a drop: a congestion signal.
-  void consume(rte_mbuf* m) {
+  void free(rte_mbuf* m) {
     why_[count_] = {};
-    bin(m);
+    defer_free(m);
   }
 
   // Hands the packet to the kernel, or drops it under the reason why it cannot. Punts to the control thread
@@ -86,14 +86,14 @@ class PacketDisposal {
 
   // Counts losses and frees dropped packets; once per burst.
   void flush() {
-    if (count_ > 0) empty_bin();
+    if (count_ > 0) free_deferred();
   }
 
  private:
   bool hand_up(rte_mbuf* m, PortIndex port, PuntReason reason, std::uint32_t what, std::size_t l3_offset,
                Customer customer, InterfaceIndex interface);
   [[gnu::noinline]] void show_drops() const;
-  void empty_bin();
+  void free_deferred();
   struct Why {
     PortIndex port = 0;
     DropReason reason = DropReason::none;  // none: freed without a drop
@@ -103,17 +103,17 @@ class PacketDisposal {
   void drop(rte_mbuf* m, const Why& why) {
     ++ports_[why.port].drops[static_cast<std::size_t>(why.reason)];
     why_[count_] = why;
-    bin(m);
+    defer_free(m);
   }
-  void bin(rte_mbuf* m) {
-    bin_[count_++] = m;
-    if (count_ == bin_.size()) flush();
+  void defer_free(rte_mbuf* m) {
+    deferred_[count_++] = m;
+    if (count_ == deferred_.size()) flush();
   }
 
   // Members that every burst reads.
   std::span<PortCounters> ports_;
   CaptureTap* tap_ = nullptr;
-  std::size_t count_ = 0;  // packets in bin_
+  std::size_t count_ = 0;  // packets in deferred_
 
   std::vector<KernelPeer> peers_;
   rte_ring* const ring_;
@@ -121,8 +121,8 @@ class PacketDisposal {
   CustomerHasher customer_;
   std::vector<FairLimit> limits_;  // indexed by reason, and one for refused packets; empty without a ring
   Time now_{};
-  std::array<rte_mbuf*, kVector> bin_;
-  std::array<Why, kVector> why_;  // parallel to bin_
+  std::array<rte_mbuf*, kBurst> deferred_;
+  std::array<Why, kBurst> why_;  // parallel to deferred_
   Losses losses_;
 };
 

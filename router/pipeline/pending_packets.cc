@@ -16,10 +16,10 @@ bool PendingPackets::must_wait(std::uint32_t next_hop, NextHopWord hop) const {
   return std::ranges::find(packets_, next_hop, &Pending::next_hop) != packets_.end();
 }
 
-void PendingPackets::hold(const Vector& v, std::size_t i) {
+void PendingPackets::hold(const Burst& v, std::size_t i) {
   rte_mbuf* const m = v.mbuf[i];
   const auto port = static_cast<PortIndex>(m->port);
-  if (held_[port] == kPerPort) return disposal_.lose(m, port, DropReason::neighbor_unresolved);
+  if (held_[port] == kPerPort) return disposal_.drop_owned(m, port, DropReason::neighbor_unresolved);
   packets_.push_back({m, v.next_hop(i), v.header[i].length, v.egress[i], v.precedence[i]});
   ++held_[port];
   ++ports_[port].held;
@@ -44,7 +44,7 @@ void PendingPackets::leave(const Pending& p) {
   --ports_[port].held;
 }
 
-bool PendingPackets::release(Vector& v) {
+bool PendingPackets::release(Burst& v) {
   std::size_t kept = 0, i = 0;
   for (; i < packets_.size() && !v.full(); ++i) {
     const Pending p = packets_[i];
@@ -55,7 +55,7 @@ bool PendingPackets::release(Vector& v) {
     leave(p);
     const auto port = static_cast<PortIndex>(p.mbuf->port);
     if (!next_hops_.word(p.next_hop).known()) {
-      disposal_.lose(p.mbuf, port, DropReason::neighbor_unresolved);
+      disposal_.drop_owned(p.mbuf, port, DropReason::neighbor_unresolved);
       continue;
     }
     ++ports_[port].forwarded;

@@ -11,10 +11,10 @@
 #include <span>
 #include <vector>
 
+#include "router/pipeline/burst.h"
 #include "router/pipeline/counters.h"
 #include "router/pipeline/packet_disposal.h"
 #include "router/pipeline/routes/neighbors.h"
-#include "router/pipeline/vector.h"
 
 namespace surety {
 
@@ -30,12 +30,12 @@ class PendingPackets {
   // True if a packet for a next hop that is known and not ready has to wait; `hop` as its stage has read it.
   bool must_wait(std::uint32_t next_hop, NextHopWord hop) const;
   // Keeps packet `i`, or drops it.
-  void hold(const Vector& v, std::size_t i);
+  void hold(const Burst& v, std::size_t i);
   // Called once per turn, before packets are visited; true: next hops have been opened since.
   bool due();
   // Called after due(): moves packets of opened next hops into `v` (empty when called), counted as forwarded;
   // drops those whose next hop was removed. True: `v` is full, and there may be more.
-  bool release(Vector& v);
+  bool release(Burst& v);
   // Releases all packets; for the end of the process, when no next hop is opened.
   void stop() { stopped_ = true; }
 

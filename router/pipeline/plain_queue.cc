@@ -63,7 +63,7 @@ void PlainQueue::discard() {
 // Packets of one burst have the same sojourn time: one update of the histogram for all of them.
 void PlainQueue::note_sojourn(Time now) {
   while (counted_ != head_) {
-    const Burst& b = bursts_[first_burst_ & mask_];
+    const ArrivalRun& b = bursts_[first_burst_ & mask_];
     // Positions wrap at 2^32: only their differences are used.
     const std::uint32_t in_burst = b.end - counted_, left = head_ - counted_;
     sojourn_.add(now - b.time, std::min(in_burst, left));

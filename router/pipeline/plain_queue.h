@@ -40,14 +40,14 @@ class PlainQueue {
   const SojournHistogram& sojourn() const { return sojourn_; }
 
  private:
-  struct Burst {  // arrived at `time`; `end` is behind its last packet
+  struct ArrivalRun {  // arrived at `time`; `end` is behind its last packet
     std::uint32_t end;
     Time time;
   };
   void note_sojourn(Time now);
 
-  std::vector<rte_mbuf*> ring_;  // size a power of two; head and tail are not wrapped
-  std::vector<Burst> bursts_;    // size of ring_: at most one burst per packet
+  std::vector<rte_mbuf*> ring_;     // size a power of two; head and tail are not wrapped
+  std::vector<ArrivalRun> bursts_;  // size of ring_: at most one burst per packet
   std::uint32_t head_ = 0, tail_ = 0, first_burst_ = 0, last_burst_ = 0, counted_ = 0;
   std::uint32_t mask_, limit_;
   QueueCounters counters_;

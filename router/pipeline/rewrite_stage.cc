@@ -50,7 +50,7 @@ void RewriteStage::adopt(std::span<const MacAddress> macs) {
     }
 }
 
-[[gnu::always_inline]] inline void RewriteStage::rewrite(Vector& v, std::size_t i, NextHopWord hop) const {
+[[gnu::always_inline]] inline void RewriteStage::rewrite(Burst& v, std::size_t i, NextHopWord hop) const {
   const ParsedPacket& h = v.header[i];
   rte_mbuf* const m = v.mbuf[i];
   v.egress[i] = hop.port();
@@ -63,12 +63,12 @@ void RewriteStage::adopt(std::span<const MacAddress> macs) {
     decrement_ttl(ip, v6);
 }
 
-void RewriteStage::rewrite(Vector& v, std::size_t i, const NextHopTable::Whole& hop) const {
+void RewriteStage::rewrite(Burst& v, std::size_t i, const NextHopTable::Whole& hop) const {
   rewrite(v, i, hop.word);
   if (hop.word.tagged()) set_interface(v.mbuf[i], hop.interface, hop.tags);
 }
 
-void RewriteStage::run(Vector& v) {
+void RewriteStage::run(Burst& v) {
   const NextHopTable::Words hops = next_hops_.words();
   const std::size_t size = v.size;
   std::size_t kept = 0;
@@ -84,7 +84,7 @@ void RewriteStage::run(Vector& v) {
 }
 
 // Rewrites a packet that leaves by an interface, or whose next hop is not ready. False: it leaves the burst.
-bool RewriteStage::rewrite_rest(Vector& v, std::size_t i) {
+bool RewriteStage::rewrite_rest(Burst& v, std::size_t i) {
   const NextHopTable::Whole hop =
       next_hops_.whole(v.next_hop(i));  // a consistent entry: MAC, interface and tags
   if (!hop.word.ready()) [[unlikely]] {
@@ -95,11 +95,12 @@ bool RewriteStage::rewrite_rest(Vector& v, std::size_t i) {
 }
 
 // Handles a packet whose next hop is not ready. False: it stays in the burst.
-[[gnu::noinline]] bool RewriteStage::delay(Vector& v, std::size_t i, const NextHopTable::Whole& hop) {
+[[gnu::noinline]] bool RewriteStage::delay(Burst& v, std::size_t i, const NextHopTable::Whole& hop) {
   rte_mbuf* const m = v.mbuf[i];
   if (!hop.word.known()) {
     set_owner(m, owner_, v.flow[i], v.service[i], v.precedence[i]);
-    disposal_.lose(m, static_cast<PortIndex>(m->port), DropReason::neighbor_unresolved, v.header[i].length);
+    disposal_.drop_owned(m, static_cast<PortIndex>(m->port), DropReason::neighbor_unresolved,
+                         v.header[i].length);
     return true;
   }
   if (!pending_.must_wait(v.next_hop(i), hop.word)) return false;

@@ -7,10 +7,10 @@
 #include <span>
 
 #include "config/address.h"
+#include "router/pipeline/burst.h"
 #include "router/pipeline/packet_disposal.h"
 #include "router/pipeline/pending_packets.h"
 #include "router/pipeline/routes/neighbors.h"
-#include "router/pipeline/vector.h"
 
 namespace surety {
 
@@ -26,13 +26,13 @@ class RewriteStage {
   // Rewrites all packets, and writes the owner into each. The next hop is read again: it may have been
   // removed while the packet was held, or within the burst: drop `neighbor_unresolved`, on the ingress port
   // in the mbuf.
-  void run(Vector& v);
+  void run(Burst& v);
 
  private:
-  void rewrite(Vector& v, std::size_t i, NextHopWord hop) const;  // without an interface's tags
-  void rewrite(Vector& v, std::size_t i, const NextHopTable::Whole& hop) const;
-  bool rewrite_rest(Vector& v, std::size_t i);
-  bool delay(Vector& v, std::size_t i, const NextHopTable::Whole& hop);
+  void rewrite(Burst& v, std::size_t i, NextHopWord hop) const;  // without an interface's tags
+  void rewrite(Burst& v, std::size_t i, const NextHopTable::Whole& hop) const;
+  bool rewrite_rest(Burst& v, std::size_t i);
+  bool delay(Burst& v, std::size_t i, const NextHopTable::Whole& hop);
 
   const NextHopTable& next_hops_;
   std::array<std::array<std::uint64_t, 2>, kMaxPorts> source_type_{};  // indexed by egress port and family

@@ -11,11 +11,11 @@ std::uint32_t destination4(const ParsedPacket& h) {
   return rte_be_to_cpu_32(static_cast<std::uint32_t>(h.key.address[0] >> 32));
 }
 
-// Places of packets in a burst: all of it, or a list.
+// Lanes of packets in a burst: all of it, or a list.
 struct InOrder {
   std::size_t operator[](unsigned k) const { return k; }
 };
-using Listed = std::array<std::uint8_t, kVector>;
+using Listed = std::array<std::uint8_t, kBurst>;
 
 bool may_be_fragmented(rte_mbuf* m, const ParsedPacket& h) {
   constexpr std::uint8_t kDontFragment = 0x40;
@@ -42,7 +42,7 @@ void RouteStage::adopt(const Snapshot& snapshot) {
     mtu_[p] = snapshot.interfaces->least_mtu(static_cast<PortIndex>(p));
 }
 
-[[gnu::noinline]] void RouteStage::run(Vector& v, PortIndex port, FlowTable* flows) {
+[[gnu::noinline]] void RouteStage::run(Burst& v, PortIndex port, FlowTable* flows) {
   look_up(v, flows);
   const NextHopTable::Words hops = next_hops_.words();
   const std::size_t size = v.size;
@@ -59,8 +59,8 @@ void RouteStage::adopt(const Snapshot& snapshot) {
   v.size = kept;
 }
 
-void RouteStage::look_up(Vector& v, FlowTable* flows) const {
-  std::array<std::uint32_t, kVector> v4;
+void RouteStage::look_up(Burst& v, FlowTable* flows) const {
+  std::array<std::uint32_t, kBurst> v4;
   const auto size = static_cast<unsigned>(v.size);
   unsigned v6 = 0;
   for (unsigned i = 0; i < size; ++i) {
@@ -73,7 +73,7 @@ void RouteStage::look_up(Vector& v, FlowTable* flows) const {
   settle(v, InOrder{}, size, targets);
 }
 
-[[gnu::noinline]] void RouteStage::look_up_mixed(Vector& v, FlowTable* flows) const {
+[[gnu::noinline]] void RouteStage::look_up_mixed(Burst& v, FlowTable* flows) const {
   Listed v4, v6;
   unsigned n4 = 0, n6 = 0;
   for (std::size_t i = 0; i < v.size; ++i) {
@@ -81,7 +81,7 @@ void RouteStage::look_up(Vector& v, FlowTable* flows) const {
     n4 += !v.header[i].v6;
     n6 += v.header[i].v6;
   }
-  std::array<std::uint32_t, kVector> addresses;
+  std::array<std::uint32_t, kBurst> addresses;
   Targets targets;
   for (unsigned k = 0; k < n4; ++k) addresses[k] = destination4(v.header[v4[k]]);
   fib_.lookup4(addresses.data(), targets.data(), n4);
@@ -92,11 +92,11 @@ void RouteStage::look_up(Vector& v, FlowTable* flows) const {
 // A flow caches its lookup result, one next hop chosen by its key: the same lookup returns the same while the
 // generation is unchanged. Packets with an outdated result, or without a record, are looked up; generations
 // are read before the lookup.
-template <class Places>
-[[gnu::noinline]] void RouteStage::look_up6(Vector& v, const Places& at, unsigned n, FlowTable* flows) const {
+template <class Lanes>
+[[gnu::noinline]] void RouteStage::look_up6(Burst& v, const Lanes& at, unsigned n, FlowTable* flows) const {
   if (flows == nullptr) return find6(v, at, n);
   Listed unknown;
-  std::array<std::uint64_t, kVector> generations;
+  std::array<std::uint64_t, kBurst> generations;
   unsigned asked = 0;
   for (unsigned k = 0; k < n; ++k) {
     const std::size_t i = at[k];
@@ -116,9 +116,9 @@ template <class Places>
   }
 }
 
-template <class Places>
-void RouteStage::find6(Vector& v, const Places& at, unsigned n) const {
-  std::uint8_t addresses[kVector][16];
+template <class Lanes>
+void RouteStage::find6(Burst& v, const Lanes& at, unsigned n) const {
+  std::uint8_t addresses[kBurst][16];
   Targets targets;
   for (unsigned k = 0; k < n; ++k) std::memcpy(addresses[k], &v.header[at[k]].key.address[2], 16);
   fib_.lookup6(addresses, targets.data(), n);
@@ -126,8 +126,8 @@ void RouteStage::find6(Vector& v, const Places& at, unsigned n) const {
 }
 
 // Reduces each route to one next hop.
-template <class Places>
-void RouteStage::settle(Vector& v, const Places& at, unsigned n, const Targets& targets) const {
+template <class Lanes>
+void RouteStage::settle(Burst& v, const Lanes& at, unsigned n, const Targets& targets) const {
   std::uint32_t any = 0;
   for (unsigned k = 0; k < n; ++k) any |= v.route[at[k]] = static_cast<std::uint32_t>(targets[k]);
   if ((any & RouteTarget::kSeveral) == 0) [[likely]]
@@ -143,7 +143,7 @@ void RouteStage::settle(Vector& v, const Places& at, unsigned n, const Targets& 
 
 // Returns true if the packet stays in the pipeline: to be fragmented, or for a next hop that is not ready,
 // but will be when the packet leaves.
-[[gnu::noinline]] bool RouteStage::divert(Vector& v, std::size_t i, PortIndex port) {
+[[gnu::noinline]] bool RouteStage::divert(Burst& v, std::size_t i, PortIndex port) {
   const NextHopEntry hop = next_hops_.get(v.next_hop(i));
   const ParsedPacket& h = v.header[i];
   using State = NextHopEntry::State;
@@ -153,17 +153,17 @@ void RouteStage::settle(Vector& v, const Places& at, unsigned n, const Targets& 
   };
   if (v.next_hop(i) == kNextHopForeign && interfaces_[h.interface].customer())
     // The kernel would forward it past every conditioner and queue.
-    disposal_.refuse(m, port, DropReason::no_route, Refusal::no_route, h);
+    disposal_.drop_and_report(m, port, DropReason::no_route, Refusal::no_route, h);
   else if (hop.state == State::local)
     punt(PuntReason::local);
   else if (hop.state == State::no_route)
-    disposal_.refuse(m, port, DropReason::no_route, Refusal::no_route, h);
+    disposal_.drop_and_report(m, port, DropReason::no_route, Refusal::no_route, h);
   else if (hop.state == State::blackhole)
     disposal_.drop(m, port, DropReason::blackhole);
   else if (hop.state == State::unreachable)
-    disposal_.refuse(m, port, DropReason::blackhole, Refusal::unreachable, h);
+    disposal_.drop_and_report(m, port, DropReason::blackhole, Refusal::unreachable, h);
   else if (hop.state == State::prohibited)
-    disposal_.refuse(m, port, DropReason::blackhole, Refusal::prohibited, h);
+    disposal_.drop_and_report(m, port, DropReason::blackhole, Refusal::prohibited, h);
   else if (h.ttl <= 1)
     punt(PuntReason::ttl);
   else if (const bool large = h.length > interfaces_[hop.interface].mtu;

@@ -5,12 +5,12 @@
 
 #include <vector>
 
+#include "router/pipeline/burst.h"
 #include "router/pipeline/filter_stage.h"
 #include "router/pipeline/packet_disposal.h"
 #include "router/pipeline/routes/fib.h"
 #include "router/pipeline/routes/neighbors.h"
 #include "router/pipeline/snapshot.h"
-#include "router/pipeline/vector.h"
 
 namespace surety {
 
@@ -22,7 +22,7 @@ class RouteStage {
   void adopt(const Snapshot& snapshot);
   // Sets next_hop, narrowness and egress; drops or punts packets that cannot be forwarded. `flows`: the table
   // whose records cache routes (IPv6, whose lookup takes longest); nullptr: the flows are not known.
-  void run(Vector& v, PortIndex port, FlowTable* flows);
+  void run(Burst& v, PortIndex port, FlowTable* flows);
   // The next hop of a packet on a route: equal-cost ones are chosen by flow, so that no flow is reordered.
   std::uint32_t choose(RouteTarget target, const ParsedPacket& h) const {
     if (target.count == 1) return target.first;
@@ -32,17 +32,17 @@ class RouteStage {
   bool oversized() const { return oversized_; }
 
  private:
-  using Targets = std::array<std::uint64_t, kVector>;  // RouteTarget::encode()
-  void look_up(Vector& v, FlowTable* flows) const;
-  void look_up_mixed(Vector& v, FlowTable* flows) const;
+  using Targets = std::array<std::uint64_t, kBurst>;  // RouteTarget::encode()
+  void look_up(Burst& v, FlowTable* flows) const;
+  void look_up_mixed(Burst& v, FlowTable* flows) const;
   // Looks up n packets, at the places `at` of `v`.
   template <class Places>
-  void look_up6(Vector& v, const Places& at, unsigned n, FlowTable* flows) const;
+  void look_up6(Burst& v, const Places& at, unsigned n, FlowTable* flows) const;
   template <class Places>
-  void find6(Vector& v, const Places& at, unsigned n) const;
+  void find6(Burst& v, const Places& at, unsigned n) const;
   template <class Places>
-  void settle(Vector& v, const Places& at, unsigned n, const Targets& targets) const;
-  bool divert(Vector& v, std::size_t i, PortIndex port);
+  void settle(Burst& v, const Places& at, unsigned n, const Targets& targets) const;
+  bool divert(Burst& v, std::size_t i, PortIndex port);
 
   const Fib& fib_;
   const NextHopTable& next_hops_;

@@ -18,12 +18,12 @@
 #include "conditioners/csa_controller.h"
 #include "conditioners/enhanced_token_bucket.h"
 #include "config/config.h"
+#include "router/pipeline/burst.h"
 #include "router/pipeline/classify/classifier.h"
 #include "router/pipeline/classify/filters.h"
 #include "router/pipeline/flows/meter.h"
 #include "router/pipeline/interfaces/interfaces.h"
 #include "router/pipeline/port_tree.h"
-#include "router/pipeline/vector.h"
 
 namespace surety {
 

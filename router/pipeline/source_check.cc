@@ -14,14 +14,14 @@ bool SourceCheck::accepts(const ParsedPacket& packet) const {
   return any_way(target, next_hops_, [&](InterfaceIndex i) { return mode == Mode::loose || i == from; });
 }
 
-void SourceCheck::run(Vector& v, PortIndex port, PacketDisposal& disposal) const {
+void SourceCheck::run(Burst& v, PortIndex port, PacketDisposal& disposal) const {
   const std::size_t size = v.size;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < size; ++i) {
     if (accepts(v.header[i]))
       v.keep(i, kept++);
     else
-      disposal.refuse(v.mbuf[i], port, DropReason::source_check, Refusal::source, v.header[i]);
+      disposal.drop_and_report(v.mbuf[i], port, DropReason::source_check, Refusal::source, v.header[i]);
   }
   v.size = kept;
 }

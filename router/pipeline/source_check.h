@@ -11,11 +11,11 @@
 // (classify_stage.h).
 #pragma once
 
+#include "router/pipeline/burst.h"
 #include "router/pipeline/packet_disposal.h"
 #include "router/pipeline/routes/fib.h"
 #include "router/pipeline/routes/neighbors.h"
 #include "router/pipeline/snapshot.h"
-#include "router/pipeline/vector.h"
 
 namespace surety {
 
@@ -28,7 +28,7 @@ class SourceCheck {
   bool asks(PortIndex port) const { return snapshot_->interfaces->checks_sources(port); }
   bool accepts(const ParsedPacket& packet) const;
   // Drops packets that accepts() refuses.
-  void run(Vector& v, PortIndex port, PacketDisposal& disposal) const;
+  void run(Burst& v, PortIndex port, PacketDisposal& disposal) const;
 
  private:
   using Mode = config::Port::SourceCheck;

@@ -80,7 +80,7 @@ class Row {
 
 class Table {
  public:
-  Row& operator()(const char* name, std::size_t unit = kVector) {
+  Row& operator()(const char* name, std::size_t unit = kBurst) {
     for (auto& r : rows_)
       if (std::strcmp(r.name(), name) == 0) return r.begin(), r;
     return rows_.emplace_back(name, unit);
@@ -106,8 +106,8 @@ class Flood {
   void run() {
     make();
     nothing();
-    create("new flows, the table takes them", options_.flows / kVector / 2, 0);
-    create("the other half of the table", options_.flows / kVector / 2, options_.flows / 2);
+    create("new flows, the table takes them", options_.flows / kBurst / 2, 0);
+    create("the other half of the table", options_.flows / kBurst / 2, options_.flows / 2);
     known("known flows, at random");
     one_flow();
     strangers("a flood, the table full");
@@ -134,9 +134,9 @@ class Flood {
   }
   template <class F>
   void fill(F&& flow) {
-    v_.size = kVector;
+    v_.size = kBurst;
     for (auto& h : v_.header) h = packet(flow());
-    now_ += Duration(100 * kVector);
+    now_ += Duration(100 * kBurst);
   }
   void classify(Row& row) {
     row.time([&] { stage_->run(v_, 0, now_); });
@@ -200,7 +200,7 @@ class Flood {
   void half_known() {
     Row& row = table_("half of a vector new");
     std::uint32_t stranger = options_.flows;
-    while (stage_->flows().size() + kVector < options_.flows) {
+    while (stage_->flows().size() + kBurst < options_.flows) {
       bool fresh = false;
       fill([&] { return (fresh = !fresh) ? stranger++ : any(options_.flows); });
       classify(row);
@@ -245,7 +245,7 @@ class Flood {
   PacketDisposal disposal_{counters_, {KernelPeer::none}, nullptr};
   FilterStage filters_{snapshot_, next_hops_, disposal_};
   std::unique_ptr<ClassifyStage> stage_;
-  Vector v_;
+  Burst v_;
   Rng rng_{1};
   Time now_{std::chrono::seconds(1)};
 };

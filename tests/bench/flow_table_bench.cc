@@ -50,10 +50,10 @@ class Feed {
   }
   // The keys as a parser leaves them.
   void pack() {
-    for (std::size_t i = 0; i < kVector; ++i) packets[i].key = keys[i], packets[i].v6 = v6_;
+    for (std::size_t i = 0; i < kBurst; ++i) packets[i].key = keys[i], packets[i].v6 = v6_;
   }
-  std::array<FlowKey, kVector> keys;
-  std::array<ParsedPacket, kVector> packets;
+  std::array<FlowKey, kBurst> keys;
+  std::array<ParsedPacket, kBurst> packets;
 
  private:
   Rng rng_{1};
@@ -76,8 +76,8 @@ void measure(benchmark::State& state, F&& work) {
   std::int64_t left = static_cast<std::int64_t>(state.iterations()) / 2;
   std::size_t median = 0;
   while ((left -= static_cast<std::int64_t>(vectors[median])) > 0) ++median;
-  state.counters["cycles"] = static_cast<double>(median) / kVector;
-  state.SetItemsProcessed(state.iterations() * std::int64_t{kVector});
+  state.counters["cycles"] = static_cast<double>(median) / kBurst;
+  state.SetItemsProcessed(state.iterations() * std::int64_t{kBurst});
 }
 
 void feed(benchmark::State& state) {
@@ -99,19 +99,19 @@ void flow_table(benchmark::State& state, bool v6, bool elephant = false) {
     table.touch(table[id], Time{});
   }
   Feed f(flows, v6);
-  std::array<std::uint64_t, kVector> hashes;
-  std::array<FlowId, kVector> ids;
-  std::array<std::uint16_t, kVector> services;
+  std::array<std::uint64_t, kBurst> hashes;
+  std::array<FlowId, kBurst> ids;
+  std::array<std::uint16_t, kBurst> services;
   measure(state, [&] {
     f.fill();
     if (elephant) f.keys.fill(f.keys[0]);
     f.pack();
-    table.announce(f.packets, hashes.data());
-    table.expect(f.packets, hashes.data(), ids.data());
+    table.prefetch_buckets(f.packets, hashes.data());
+    table.prefetch_records(f.packets, hashes.data(), ids.data());
     const FlowTable::Tick tick = table.tick(Time{});
-    if (table.meet(f.packets, ids.data(), services.data(), tick).others != 0)
-      for (std::size_t i = 0; i < kVector; ++i)  // another flow has the same tag
-        ids[i] = table.confirm(ids[i], f.packets[i].key, hashes[i], tick);
+    if (table.look_up(f.packets, ids.data(), services.data(), tick).others != 0)
+      for (std::size_t i = 0; i < kBurst; ++i)  // another flow has the same tag
+        ids[i] = table.verify(ids[i], f.packets[i].key, hashes[i], tick);
     for (const FlowId id : ids) {
       if (id == kNoFlow) std::abort();
       table[id].state.meter[0] += 64;
@@ -153,15 +153,15 @@ void rte_hash_v4(benchmark::State& state) {
     if (rte_hash_add_key(hash.get(), &h) < 0) return state.SkipWithError("rte_hash: full");
   }
   Feed f(flows, false);
-  std::array<HashKey, kVector> keys;
-  std::array<const void*, kVector> pointers;
-  std::array<std::int32_t, kVector> positions;
-  for (std::size_t i = 0; i < kVector; ++i) pointers[i] = &keys[i];
+  std::array<HashKey, kBurst> keys;
+  std::array<const void*, kBurst> pointers;
+  std::array<std::int32_t, kBurst> positions;
+  for (std::size_t i = 0; i < kBurst; ++i) pointers[i] = &keys[i];
   state.SetLabel(huge_pages ? "huge pages" : "4 kB pages");
   measure(state, [&] {
     f.fill();
-    for (std::size_t i = 0; i < kVector; ++i) keys[i] = {f.keys[i].rest, f.keys[i].address[0]};
-    rte_hash_lookup_bulk(hash.get(), pointers.data(), kVector, positions.data());
+    for (std::size_t i = 0; i < kBurst; ++i) keys[i] = {f.keys[i].rest, f.keys[i].address[0]};
+    rte_hash_lookup_bulk(hash.get(), pointers.data(), kBurst, positions.data());
     for (const std::int32_t i : positions) {
       if (i < 0) std::abort();
       __builtin_prefetch(&records[static_cast<std::size_t>(i)]);
@@ -188,7 +188,7 @@ void flow_table_churn(benchmark::State& state) {
   for (auto& id : ids) id = insert(next++);
   std::size_t oldest = 0;
   measure(state, [&] {
-    for (std::size_t i = 0; i < kVector; ++i) {
+    for (std::size_t i = 0; i < kBurst; ++i) {
       table.remove(ids[oldest]);
       ids[oldest] = insert(next++);
       if (++oldest == ids.size()) oldest = 0;

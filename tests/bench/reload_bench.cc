@@ -69,12 +69,12 @@ class Edge {
   void begin_bursts() { rng_ = Rng(1); }
   void make_burst() {
     burst_.clear();
-    while (burst_.size() < kVector) burst_.push_back(packet(rng_.next() % flows()));
+    while (burst_.size() < kBurst) burst_.push_back(packet(rng_.next() % flows()));
   }
   void receive() { plane_.ingress->receive(burst_, 0, plane_.now); }
   void forget_burst() {
     plane_.now += Duration(6400);
-    std::array<rte_mbuf*, kVector> out;
+    std::array<rte_mbuf*, kBurst> out;
     while (const std::size_t n = plane_.egresses[1]->transmit(out, plane_.now))
       rte_pktmbuf_free_bulk(out.data(), static_cast<unsigned>(n));
   }
@@ -86,9 +86,9 @@ class Edge {
         second_(test::configured(edge("one")), first_) {
     plane_.route("10.2.0.0/16", {test::ready(1)});
     for (int twice = 0; twice < 2; ++twice)
-      for (std::uint32_t f = 0; f < flows(); f += kVector) {
+      for (std::uint32_t f = 0; f < flows(); f += kBurst) {
         burst_.clear();
-        for (std::uint32_t i = f; i < f + kVector; ++i) burst_.push_back(packet(i % flows()));
+        for (std::uint32_t i = f; i < f + kBurst; ++i) burst_.push_back(packet(i % flows()));
         receive();
         forget_burst();
       }

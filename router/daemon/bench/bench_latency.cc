@@ -49,7 +49,7 @@ class MemoryWalk {
   explicit MemoryWalk(std::size_t lines) : memory_(lines * kLine), lines_(lines) {}
 
   void turn() {
-    for (std::size_t i = 0; i < kVector; ++i) {
+    for (std::size_t i = 0; i < kBurst; ++i) {
       // A linear congruential generator (Knuth's MMIX); its high bits are the more random ones.
       state_ = state_ * 6'364'136'223'846'793'005u + 1'442'695'040'888'963'407u;
       std::byte& line = memory_.data()[static_cast<std::size_t>((state_ >> 32) * lines_ >> 32) * kLine];

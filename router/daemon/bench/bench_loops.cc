@@ -12,20 +12,20 @@
 namespace surety {
 
 namespace {
-using Burst = std::array<rte_mbuf*, kVector>;
+using Mbufs = std::array<rte_mbuf*, kBurst>;
 }
 
 std::size_t feed_turn(const BenchBed& bed) {
-  Burst burst;
+  Mbufs burst;
   const std::size_t n = bed.ports()[0]->receive(burst);
   return bed.ports()[1]->transmit({burst.data(), n});
 }
 
 std::size_t anchor_turn(const BenchBed& bed, bool v6) {
-  Burst burst;
+  Mbufs burst;
   const std::size_t n = bed.ports()[0]->receive(burst);
-  std::array<std::uint32_t, kVector> v4_to;
-  std::uint8_t v6_to[kVector][16];
+  std::array<std::uint32_t, kBurst> v4_to;
+  std::uint8_t v6_to[kBurst][16];
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint8_t* ip = ip_header(burst[i], 14);
     if (v6) {
@@ -35,7 +35,7 @@ std::size_t anchor_turn(const BenchBed& bed, bool v6) {
       v4_to[i] = rte_be_to_cpu_32(v4_to[i]);
     }
   }
-  std::array<std::uint64_t, kVector> targets;
+  std::array<std::uint64_t, kBurst> targets;
   if (v6)
     bed.forwarding().fib().lookup6(v6_to, targets.data(), static_cast<unsigned>(n));
   else

@@ -43,7 +43,7 @@ void BenchSubject::make_worker(const std::string& path, Traffic traffic, bool me
 }
 
 std::size_t BenchSubject::turn_worker() {
-  now_ += bad_->per_packet * static_cast<std::int64_t>(kVector);
+  now_ += bad_->per_packet * static_cast<std::int64_t>(kBurst);
   return worker_->turn(now_);
 }
 

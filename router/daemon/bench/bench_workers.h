@@ -8,6 +8,7 @@
 #pragma once
 
 #include <rte_mbuf.h>
+
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -15,7 +16,7 @@
 #include <vector>
 
 #include "router/daemon/bench/bench_traffic.h"
-#include "router/pipeline/vector.h"
+#include "router/pipeline/burst.h"
 
 namespace surety {
 
@@ -43,7 +44,7 @@ class BenchNic {
 
   rte_mempool* pool_ = nullptr;
   std::unique_ptr<BenchFeed> feed_;
-  std::array<rte_mbuf*, kVector> ring_;  // the descriptors
+  std::array<rte_mbuf*, kBurst> ring_;  // the descriptors
   bool full_ = false;
 };
 

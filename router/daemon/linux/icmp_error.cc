@@ -20,12 +20,12 @@ constexpr std::size_t kShort4 = 60 + 8,
                       kShort6 = 40 + 8;  // the largest header, and the payload that RFC 792 requires
 
 // The packet in question.
-struct Offender {
+struct QuotedPacket {
   bool v6;
   std::span<const std::uint8_t> ip;
   IpAddress source;
 
-  explicit Offender(std::span<const std::uint8_t> from_l3) : v6(from_l3[0] >> 4 == 6) {
+  explicit QuotedPacket(std::span<const std::uint8_t> from_l3) : v6(from_l3[0] >> 4 == 6) {
     const std::uint8_t* const p = from_l3.data();
     const std::size_t length = v6 ? load_be16(p + 4) + std::size_t{40} : load_be16(p + 2);
     ip = from_l3.first(std::min(length, from_l3.size()));
@@ -93,7 +93,7 @@ std::size_t write_extension(std::uint8_t* at, const InterfaceInformation& told, 
 
 // Returns the length of the ICMP message; `most`: its maximum.
 std::size_t write_message(std::uint8_t* icmp, std::size_t most, IcmpProblem problem, std::uint16_t mtu,
-                          const IpAddress& own, const Offender& about, const InterfaceInformation* told) {
+                          const IpAddress& own, const QuotedPacket& about, const InterfaceInformation* told) {
   const auto [type, code] = about.v6 ? message_of(problem).v6 : message_of(problem).v4;
   std::memset(icmp, 0, kIcmpHeader);
   icmp[0] = type;
@@ -121,7 +121,7 @@ std::size_t write_message(std::uint8_t* icmp, std::size_t most, IcmpProblem prob
 
 // Returns the length of the IP packet. Not `whole`: it quotes little.
 std::size_t write(std::uint8_t* ip, IcmpProblem problem, std::uint16_t mtu, const IpAddress& own,
-                  const Offender& about, const InterfaceInformation* told, bool whole) {
+                  const QuotedPacket& about, const InterfaceInformation* told, bool whole) {
   const IpWriter header({own, about.source}, about.v6 ? kIcmp6 : kIcmp);
   const std::size_t most = whole ? (about.v6 ? kMost6 : kMost4) - header.header_length()
                                  : kIcmpHeader + (about.v6 ? kShort6 : kShort4);
@@ -150,7 +150,7 @@ Result IcmpErrors::judge(IcmpProblem problem, std::uint16_t mtu, std::span<const
                          std::size_t l3_offset, Customer customer, const MacAddress& mac,
                          const PortAddresses& addresses, Slot& slot, Time now,
                          const InterfaceInformation* told) {
-  const Offender about(frame.subspan(l3_offset));
+  const QuotedPacket about(frame.subspan(l3_offset));
   const MacAddress to = read_mac(&frame[6]);
   const bool group = ((frame[0] | to[0]) & 1) != 0;
   if (group || about.later_fragment() || about.is_icmp_error()) return Result::not_answered;

@@ -14,7 +14,7 @@ namespace {
 class ClientSession final : public Session {
  public:
   explicit ClientSession(const Terms& terms) : terms_(terms) {}
-  void hear(Letter letter) override;
+  void handle(ReceivedMessage received) override;
 
  private:
   void answer(const Hello& hello);
@@ -31,8 +31,8 @@ Fd make_event() {
   return event;
 }
 
-void ClientSession::hear(Letter letter) {
-  const Message& m = letter.message;
+void ClientSession::handle(ReceivedMessage received) {
+  const Message& m = received.message;
   switch (m.type) {
     case Type::ack:
       return;

@@ -6,6 +6,7 @@
 #include <rte_log.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -87,7 +88,7 @@ void Port::wait(Time now) {
   auto c = conversations_.begin();
   for (std::size_t i = 2; i < waits.size(); ++i) {
     const auto each = c++;
-    if (waits[i].revents != 0) hear(each);
+    if (waits[i].revents != 0) handle(each);
   }
   if (waits[1].revents != 0) let_in(Clock::now());  // the wait may have been long
 }
@@ -110,8 +111,8 @@ void Port::begin(Fd socket, std::unique_ptr<Session> session, Time now) {
 }
 
 bool Port::say(Conversation& to) {
-  const auto sayings = to.session->take_sayings();
-  return std::all_of(sayings.begin(), sayings.end(),
+  const auto replies = to.session->take_replies();
+  return std::all_of(replies.begin(), replies.end(),
                      [&](const auto& s) { return send(to.socket.get(), s.message, s.fd); });
 }
 
@@ -120,13 +121,13 @@ bool Port::claimed_by_another(const Conversation& than) const {
                      [&](const Conversation& c) { return &c != &than && c.session->claims(); });
 }
 
-void Port::hear(Conversations::iterator from) {
-  auto letter = memif::receive(from->socket.get());
-  if (!letter || letter->message.type == Type::disconnect) return part(from, "gone");
+void Port::handle(Conversations::iterator from) {
+  auto received = memif::receive(from->socket.get());
+  if (!received || received->message.type == Type::disconnect) return part(from, "gone");
   try {
     if (++from->heard > kMostMessages) throw Refusal("too many messages");
-    if (letter->message.type == Type::init && claimed_by_another(*from)) throw Refusal("already connected");
-    from->session->hear(std::move(*letter));
+    if (received->message.type == Type::init && claimed_by_another(*from)) throw Refusal("already connected");
+    from->session->handle(std::move(*received));
     if (from->session->agreed() && from != live_) connect(from);
     if (!say(*from)) part(from, "gone");
   } catch (const std::runtime_error& e) {

@@ -12,6 +12,7 @@
 #include <rte_mbuf.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -126,7 +127,7 @@ class Port {
   void let_in(Time now);
   void call(Time now);
   void begin(Fd socket, std::unique_ptr<Session> session, Time now);
-  void hear(Conversations::iterator from);
+  void handle(Conversations::iterator from);
   bool say(Conversation& to);
   bool claimed_by_another(const Conversation& than) const;
   void connect(Conversations::iterator with);

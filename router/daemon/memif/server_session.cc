@@ -10,7 +10,7 @@ namespace {
 class ServerSession final : public Session {
  public:
   explicit ServerSession(const Terms& terms);
-  void hear(Letter letter) override;
+  void handle(ReceivedMessage received) override;
   bool claims() const override { return introduced_; }
 
  private:
@@ -40,8 +40,8 @@ ServerSession::ServerSession(const Terms& terms) : terms_(terms), receive_(terms
   say(hello);
 }
 
-void ServerSession::hear(Letter letter) {
-  const Message& m = letter.message;
+void ServerSession::handle(ReceivedMessage received) {
+  const Message& m = received.message;
   if (m.type == Type::ack) return;
   if (agreed_ || introduced_ == (m.type == Type::init)) throw Refusal("message out of order");
   switch (m.type) {
@@ -49,10 +49,10 @@ void ServerSession::hear(Letter letter) {
       introduce(m.as<Init>());
       return say_yes();
     case Type::add_region:
-      add_region(m.as<AddRegion>(), letter.fd);
+      add_region(m.as<AddRegion>(), received.fd);
       return say_yes();
     case Type::add_ring:
-      add_ring(m.as<AddRing>(), std::move(letter.fd));
+      add_ring(m.as<AddRing>(), std::move(received.fd));
       return say_yes();
     case Type::connect:
       return connect();

@@ -2,6 +2,7 @@
 #include "router/daemon/memif/session.h"
 
 #include <sys/stat.h>
+
 #include <cerrno>
 #include <system_error>
 
@@ -40,10 +41,10 @@ Fd fd_in(msghdr& header) {
 
 }  // namespace
 
-std::optional<Letter> receive(int socket) {
-  Letter letter;
+std::optional<ReceivedMessage> receive(int socket) {
+  ReceivedMessage received;
   Ancillary ancillary{};
-  iovec part{&letter.message, sizeof letter.message};
+  iovec part{&received.message, sizeof received.message};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
@@ -51,9 +52,9 @@ std::optional<Letter> receive(int socket) {
   header.msg_controllen = sizeof ancillary.bytes;
   const ssize_t n = ::recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (n < 0) return std::nullopt;
-  letter.fd = fd_in(header);
-  const bool whole = n == sizeof letter.message && (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
-  return whole ? std::optional(std::move(letter)) : std::nullopt;
+  received.fd = fd_in(header);
+  const bool whole = n == sizeof received.message && (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
+  return whole ? std::optional(std::move(received)) : std::nullopt;
 }
 
 bool send(int socket, const Message& message, int fd) {

@@ -8,6 +8,7 @@
 
 #include <sys/socket.h>
 #include <sys/un.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,13 +24,13 @@ namespace surety::memif {
 
 // Control messages through a Unix socket (SOCK_SEQPACKET), each with at most one descriptor. Nothing here
 // blocks.
-struct Letter {
+struct ReceivedMessage {
   Message message;
   Fd fd;  // the descriptor that came with it; messages with more are refused
 };
 
 // nullopt: the peer has closed the socket or sent no valid message; no more is to be received.
-std::optional<Letter> receive(int socket);
+std::optional<ReceivedMessage> receive(int socket);
 // `fd`: -1: none. false: it could not be sent, and cannot be later.
 bool send(int socket, const Message& message, int fd = -1);
 
@@ -60,16 +61,16 @@ struct Terms {
 class Session {
  public:
   virtual ~Session() = default;
-  virtual void hear(Letter letter) = 0;
+  virtual void handle(ReceivedMessage received) = 0;
   // True on a server if the peer has sent init; one peer can be accepted.
   virtual bool claims() const { return true; }
 
   // A message to be sent, in order. The descriptor stays the session's.
-  struct Saying {
+  struct Reply {
     Message message;
     int fd = -1;
   };
-  std::vector<Saying> take_sayings() { return std::exchange(sayings_, {}); }
+  std::vector<Reply> take_replies() { return std::exchange(replies_, {}); }
   // True once both ends agree.
   bool agreed() const { return agreed_; }
   Link take_link() { return std::move(link_); }
@@ -77,15 +78,15 @@ class Session {
  protected:
   template <class Body>
   void say(const Body& body, int fd = -1) {
-    sayings_.push_back({Message::of(body), fd});
+    replies_.push_back({Message::of(body), fd});
   }
-  void say_yes() { sayings_.push_back({Message{.type = Type::ack}, -1}); }
+  void say_yes() { replies_.push_back({Message{.type = Type::ack}, -1}); }
 
   Link link_;
   bool agreed_ = false;
 
  private:
-  std::vector<Saying> sayings_;
+  std::vector<Reply> replies_;
 };
 
 std::unique_ptr<Session> serve(const Terms& terms);

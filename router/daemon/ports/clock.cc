@@ -2,6 +2,7 @@
 #include "router/daemon/ports/clock.h"
 
 #include <rte_cycles.h>
+
 #include <chrono>
 #include <cmath>
 #include <ctime>

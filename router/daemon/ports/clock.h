@@ -6,6 +6,7 @@
 #pragma once
 
 #include <rte_cycles.h>
+
 #include <cstdint>
 
 #include "conditioners/units.h"

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "router/daemon/ports/work_plan.h"
+#include "router/pipeline/burst.h"
 #include "router/pipeline/handover.h"
 #include "router/pipeline/signals/congestion_signal.h"
-#include "router/pipeline/vector.h"
 
 namespace surety {
 

@@ -42,7 +42,7 @@ bool Receiver::adopt(Sources& sources, Sleeper& sleeper) {
 
 std::size_t Receiver::receive(Ingress& ingress, Time now) {
   std::size_t total = 0;
-  std::array<rte_mbuf*, kVector> burst;
+  std::array<rte_mbuf*, kBurst> burst;
   for (const Source& source : sources_.all) {
     std::size_t n = take(source, burst);
     if (n == 0) continue;
@@ -69,7 +69,7 @@ std::size_t Receiver::take(const Source& source, std::span<rte_mbuf*> room) cons
 
 // Hands packets on to the workers that have their flows; how many stay, in front and in order.
 std::size_t Receiver::dispatch(std::span<rte_mbuf*> burst, PortIndex port) {
-  std::array<std::array<rte_mbuf*, kVector>, kMaxWorkers> to;
+  std::array<std::array<rte_mbuf*, kBurst>, kMaxWorkers> to;
   std::array<std::uint8_t, kMaxWorkers> count{};
   for (std::size_t i = 0; i < std::min<std::size_t>(8, burst.size()); ++i)
     rte_prefetch0(rte_pktmbuf_mtod(burst[i], void*));

@@ -58,7 +58,7 @@ std::size_t Transmitter::take_over(Time now) {
 
 std::size_t Transmitter::take_over(const Port& port, Time now) {
   std::size_t total = 0;
-  std::array<HandedPacket, kVector> handed;
+  std::array<HandedPacket, kBurst> handed;
   PortCounters& counters = context_.counters[port.index];
   for (EgressHandover* ring : port.handed) {
     const std::size_t n = ring->dequeue(handed);
@@ -70,7 +70,7 @@ std::size_t Transmitter::take_over(const Port& port, Time now) {
     total += n;
   }
   if (port.injected != nullptr && !port.injected->empty()) {
-    std::array<rte_mbuf*, kVector> burst;
+    std::array<rte_mbuf*, kBurst> burst;
     const std::size_t n = port.injected->dequeue(burst);
     counters.originated += n;
     port.egress->enqueue_own({burst.data(), n}, now);
@@ -86,7 +86,7 @@ std::size_t Transmitter::transmit(Time now) {
     for (int bursts = 0; bursts < kBurstsPerTurn; ++bursts) {
       const std::size_t n = transmit(port, now);
       total += n;
-      if (n < kVector) break;
+      if (n < kBurst) break;
     }
   return total;
 }
@@ -212,7 +212,7 @@ void Transmitter::adopt(Update& update, const Snapshot& snapshot, Time now) {
 // Drops the packets that the device of a removed port has not accepted.
 void Transmitter::drop_taken(Port& port) {
   for (; port.begin != port.end; ++port.begin)
-    context_.disposal.lose(port.mbufs[port.begin], port.index, DropReason::port_gone);
+    context_.disposal.drop_owned(port.mbufs[port.begin], port.index, DropReason::port_gone);
   context_.disposal.flush();
 }
 

@@ -59,12 +59,12 @@ class Transmitter {
   struct Port {
     PortIndex index;
     Egress* egress;
-    DpdkPort* device;                        // nullptr: not open
-    std::vector<EgressHandover*> handed;     // indexed by each other worker
-    Handover* injected;                      // from the control thread; nullptr: none
-    std::array<rte_mbuf*, kVector> mbufs{};  // taken from the egress, not accepted by the device:
-    std::size_t begin = 0, end = 0;          // range in mbufs
-    bool interfaces = false;                 // the port has had interfaces
+    DpdkPort* device;                       // nullptr: not open
+    std::vector<EgressHandover*> handed;    // indexed by each other worker
+    Handover* injected;                     // from the control thread; nullptr: none
+    std::array<rte_mbuf*, kBurst> mbufs{};  // taken from the egress, not accepted by the device:
+    std::size_t begin = 0, end = 0;         // range in mbufs
+    bool interfaces = false;                // the port has had interfaces
 
     bool blocked() const { return begin != end; }
   };

@@ -56,12 +56,12 @@ Worker::Worker(const WorkerEnvironment& e, const WorkPlan& plan, std::size_t ind
                 plan.cores.size()),
       context_{e.ports, plan_, index, fabric, port_counters_, disposal_, meter_, interface_counters_},
       macs_(macs(e.ports)),
-      outlets_(plan.ports.size()),
+      port_egresses_(plan.ports.size()),
       receiver_(context_, options.dispatch_seed),
       signals_(e.snapshot.config, e.signal_keys, e.wall_clock, e.pool, start(options)),
       transmitter_(context_, e.snapshot, signals_.sender() != nullptr, options.seed, start(options)),
       ingress_(std::make_unique<Ingress>(
-          IngressEnvironment{e.snapshot, e.fib, e.next_hops, outlets_, macs_, port_counters_,
+          IngressEnvironment{e.snapshot, e.fib, e.next_hops, port_egresses_, macs_, port_counters_,
                              service_counters_, disposal_, meter_, e.signal_keys, e.wall_clock, e.pool,
                              &interface_counters_, index},
           options.seed, start(options))),
@@ -92,8 +92,8 @@ void Worker::connect(std::span<const std::unique_ptr<Worker>> all) {
     if (!plan_.ports[p].exists()) continue;
     const std::size_t owner = plan_.ports[p].owner;
     const Transmitter& transmitter = owner == self ? transmitter_ : all[owner]->transmitter_;
-    outlets_[p].egress = transmitter.egresses()[p].get();
-    if (owner != self) outlets_[p].owner = context_.fabric->to_owner(self, static_cast<PortIndex>(p));
+    port_egresses_[p].egress = transmitter.egresses()[p].get();
+    if (owner != self) port_egresses_[p].owner = context_.fabric->to_owner(self, static_cast<PortIndex>(p));
   }
   for (std::size_t w = 0; w < all.size(); ++w) {
     others_.push_back(w != self ? all[w].get() : nullptr);
@@ -112,7 +112,7 @@ void Worker::report_to(rte_rcu_qsbr* rcu) {
 void Worker::run(Duration drain) {
   if (rcu_ != nullptr) rte_rcu_qsbr_thread_online(rcu_, thread());
   readings_.start();
-  errands_.start();
+  remote_call_.start();
   thread_id_.store(::gettid(), std::memory_order_relaxed);
   if (options_.sleep) Sleeper::tighten_timer();
   while (!stop_.load(std::memory_order_acquire)) poll();
@@ -122,7 +122,7 @@ void Worker::run(Duration drain) {
   while (!drained() && options_.clock.now() < until);
   if (rcu_ != nullptr) rte_rcu_qsbr_thread_offline(rcu_, thread());
   readings_.stop();
-  errands_.stop();
+  remote_call_.stop();
   thread_id_.store(0, std::memory_order_relaxed);
 }
 
@@ -136,8 +136,8 @@ void Worker::poll() {
   turn();
   if (readings_.asked()) [[unlikely]]
     readings_.answer(options_.clock.now());
-  if (errands_.wanted()) [[unlikely]]
-    errands_.serve();
+  if (remote_call_.wanted()) [[unlikely]]
+    remote_call_.serve();
 }
 
 std::size_t Worker::turn() {
@@ -214,7 +214,7 @@ void Worker::rest(Time now) {
 
 // True if another thread has queued work for this worker. Devices wake it through their file descriptors.
 bool Worker::work_waits() const {
-  return stop_.load(std::memory_order_relaxed) || !updated() || readings_.asked() || errands_.wanted() ||
+  return stop_.load(std::memory_order_relaxed) || !updated() || readings_.asked() || remote_call_.wanted() ||
          receiver_.dispatched_waits() || transmitter_.handed_waits() || signals_.waits();
 }
 
@@ -237,7 +237,7 @@ std::unique_ptr<WorkerUpdate> Worker::prepare(const Snapshot& snapshot, const Wo
                    .plan = next,
                    .sources = receiver_.prepare(next),
                    .egresses = transmitter_.prepare(snapshot, next, options_.clock.now()),
-                   .outlets = std::vector<Outlet>(next.ports.size()),
+                   .port_egresses = std::vector<PortEgress>(next.ports.size()),
                    .reading = blank_reading(snapshot, options_.core),
                    .queues = signal_queues(snapshot, next),
                    .peers = kernel_peers(snapshot.config)});
@@ -247,9 +247,9 @@ void Worker::connect(WorkerUpdate& update, std::span<const std::unique_ptr<Worke
   for (std::size_t p = 0; p < update.plan.ports.size(); ++p) {
     const WorkPlan::Port& port = update.plan.ports[p];
     if (plan_.ports[p].exists() || !port.exists()) continue;
-    update.outlets[p].egress = all[port.owner]->egresses.fresh[p].get();
+    update.port_egresses[p].egress = all[port.owner]->egresses.fresh[p].get();
     if (port.owner != context_.index)
-      update.outlets[p].owner = context_.fabric->to_owner(context_.index, static_cast<PortIndex>(p));
+      update.port_egresses[p].owner = context_.fabric->to_owner(context_.index, static_cast<PortIndex>(p));
   }
 }
 
@@ -273,9 +273,9 @@ void Worker::adopt(Time now) {
 }
 
 void Worker::adopt_ports(WorkerUpdate& update) {
-  for (std::size_t p = 0; p < update.outlets.size(); ++p) {
-    if (update.outlets[p].egress != nullptr) {
-      outlets_[p] = update.outlets[p];
+  for (std::size_t p = 0; p < update.port_egresses.size(); ++p) {
+    if (update.port_egresses[p].egress != nullptr) {
+      port_egresses_[p] = update.port_egresses[p];
       start_anew(port_counters_[p], gone_);
     }
     if (update.egresses.devices[p] != nullptr) macs_[p] = update.egresses.devices[p]->mac();

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <rte_rcu_qsbr.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -16,10 +17,10 @@
 #include <vector>
 
 #include "router/daemon/ports/clock.h"
-#include "router/daemon/workers/errands.h"
 #include "router/daemon/workers/idle_policy.h"
 #include "router/daemon/workers/reading_server.h"
 #include "router/daemon/workers/receiver.h"
+#include "router/daemon/workers/remote_call.h"
 #include "router/daemon/workers/signal_exchange.h"
 #include "router/daemon/workers/signalling_copy.h"
 #include "router/daemon/workers/sleeper.h"
@@ -43,7 +44,7 @@ struct WorkerUpdate {
   WorkPlan plan;
   Receiver::Sources sources;
   Transmitter::Update egresses;
-  std::vector<Outlet> outlets;                   // indexed by port; set for new ports (Worker::connect())
+  std::vector<PortEgress> port_egresses;         // indexed by port; set for new ports (Worker::connect())
   Reading reading;                               // blank
   std::vector<SignallingNumbers::Queue> queues;  // queues that may signal
   std::vector<KernelPeer> peers;                 // indexed by port
@@ -148,8 +149,8 @@ class Worker {
 
   // Runs `what` between two turns, on the worker's thread: some microseconds, without allocation.
   // Thread-safe. false: not within a second.
-  bool between_turns(const Errands::What& what) {
-    return errands_.run(what, [this] { sleeper_.wake(); });
+  bool between_turns(const RemoteCall::What& what) {
+    return remote_call_.run(what, [this] { sleeper_.wake(); });
   }
 
   // Sets the keys that sign and check signals from the next turn on; they must outlive the worker.
@@ -220,15 +221,15 @@ class Worker {
   StageMeter meter_;
   PacketDisposal disposal_;
   const WorkerContext context_;
-  std::vector<MacAddress> macs_;  // indexed by port
-  std::vector<Outlet> outlets_;   // indexed by port
-  std::vector<Worker*> others_;   // indexed by worker; nullptr: this one
+  std::vector<MacAddress> macs_;           // indexed by port
+  std::vector<PortEgress> port_egresses_;  // indexed by port
+  std::vector<Worker*> others_;            // indexed by worker; nullptr: this one
   Receiver receiver_;
   SignalExchange signals_;
   Transmitter transmitter_;
   const std::unique_ptr<Ingress> ingress_;
   ReadingServer readings_;
-  Errands errands_;
+  RemoteCall remote_call_;
   rte_rcu_qsbr* rcu_ = nullptr;
   Drain drain_;
   Sleeper sleeper_;

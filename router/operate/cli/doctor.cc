@@ -37,43 +37,43 @@ std::optional<machine::Running> running(const std::string& name) try {
   return {};
 }
 
-void look_at_nics(machine::Patient& patient) try {
-  patient.machine = machine::read_machine_file(patient.host);
+void look_at_nics(machine::HostFacts& facts) try {
+  facts.machine = machine::read_machine_file(facts.host);
   const char* const ssh = std::getenv("SSH_CONNECTION");
-  patient.nics = machine::find_nics(patient.host, ssh ? std::optional<std::string>(ssh) : std::nullopt);
+  facts.nics = machine::find_nics(facts.host, ssh ? std::optional<std::string>(ssh) : std::nullopt);
 } catch (const std::exception& e) {
-  patient.nics_fault = e.what();
+  facts.nics_fault = e.what();
 }
 
-void look_at_configuration(machine::Patient& patient) {
-  if (patient.host.exists(patient.file)) patient.parsed = config::parse_file(patient.host.at(patient.file));
-  const auto* const c = patient.config();
+void look_at_configuration(machine::HostFacts& facts) {
+  if (facts.host.exists(facts.file)) facts.parsed = config::parse_file(facts.host.at(facts.file));
+  const auto* const c = facts.config();
   if (!c) return;
-  patient.name = c->router.name;
-  const auto online = patient.host.line("/sys/devices/system/cpu/online").value_or("0");
-  const auto cores = patient.host.is_this_machine() ? usable_cores() : machine::cores_of(online);
-  patient.workers = c->workers.empty() ? default_workers(cores) : c->workers;
-  patient.memory = eal_memory_bytes(*c, patient.workers.size(), 2 << 20);
+  facts.name = c->router.name;
+  const auto online = facts.host.line("/sys/devices/system/cpu/online").value_or("0");
+  const auto cores = facts.host.is_this_machine() ? usable_cores() : machine::cores_of(online);
+  facts.workers = c->workers.empty() ? default_workers(cores) : c->workers;
+  facts.memory = eal_memory_bytes(*c, facts.workers.size(), 2 << 20);
 }
 
-machine::Patient patient_of(const machine::Host& machine, const DoctorOptions& asked) {
-  machine::Patient patient{machine};
-  patient.name = asked.name;
-  patient.file = asked.file.empty() ? fmt::format("/etc/surety/{}.yaml", asked.name) : asked.file;
-  patient.state = asked.state;
-  patient.version = kVersion;
-  patient.dpdk = rte_version();
-  const auto host = patient.host;
-  patient.program = [host](const std::string& file) {
+machine::HostFacts patient_of(const machine::Host& machine, const DoctorOptions& asked) {
+  machine::HostFacts facts{machine};
+  facts.name = asked.name;
+  facts.file = asked.file.empty() ? fmt::format("/etc/surety/{}.yaml", asked.name) : asked.file;
+  facts.state = asked.state;
+  facts.version = kVersion;
+  facts.dpdk = rte_version();
+  const auto host = facts.host;
+  facts.program = [host](const std::string& file) {
     const std::string installed = "/usr/lib/surety/bpf/" + file;
     return host.is_this_machine()   ? bpf_object_path(file)
            : host.exists(installed) ? installed
                                     : std::string();
   };
-  look_at_nics(patient);
-  look_at_configuration(patient);
-  if (host.is_this_machine()) patient.running = running(patient.name);
-  return patient;
+  look_at_nics(facts);
+  look_at_configuration(facts);
+  if (host.is_this_machine()) facts.running = running(facts.name);
+  return facts;
 }
 
 int examine_as_asked(const DoctorOptions& asked) try {

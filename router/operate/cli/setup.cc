@@ -16,7 +16,7 @@ namespace surety {
 namespace {
 
 struct SetupOptions {
-  machine::Wishes wishes;
+  machine::SetupOptions options;
   std::string root = "/", state;
   bool yes = false, dry_run = false, undo = false, boot = false;
 };
@@ -28,7 +28,7 @@ std::uint64_t planned_memory(const config::Config& c) {
 
 int set_up_as_asked(const SetupOptions& asked) try {
   machine::Setup setup{machine::Host(asked.root)};
-  setup.wishes = asked.wishes;
+  setup.options = asked.options;
   setup.yes = asked.yes;
   setup.dry_run = asked.dry_run;
   setup.terminal = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
@@ -50,24 +50,24 @@ void add_setup(CLI::App& app, Action& action) {
   const auto asked = std::make_shared<SetupOptions>();
   auto* setup = app.add_subcommand(
       "setup", "Give NICs, memory and cores of this machine to the router, or take them back");
-  machine::Wishes& wishes = asked->wishes;
+  machine::SetupOptions& options = asked->options;
   setup->add_flag("--yes,-y", asked->yes, "do not ask for confirmation");
   setup->add_flag("--dry-run", asked->dry_run, "print what would be done; change nothing");
-  setup->add_option("--ports", wishes.ports, "NAME,NAME or PCI addresses; default: all unused NICs")
+  setup->add_option("--ports", options.ports, "NAME,NAME or PCI addresses; default: all unused NICs")
       ->delimiter(',');
   setup
-      ->add_option("--driver", wishes.driver,
+      ->add_option("--driver", options.driver,
                    "vfio-pci: only the router uses the NIC; af_xdp: the kernel keeps it; auto: vfio-pci if "
                    "an IOMMU permits it")
       ->check(CLI::IsMember({"auto", "vfio-pci", "af_xdp"}));
-  setup->add_option("--hugepages", wishes.hugepages,
+  setup->add_option("--hugepages", options.hugepages,
                     "number of hugepages of 2 MB; default: as many as the configuration needs");
   setup->add_option(
-      "--isolate", wishes.isolate,
+      "--isolate", options.isolate,
       "CORES such as 2,3, or none; default: one for each port, on machines with at least four cores");
-  setup->add_option("--name", wishes.name, "name of the router; its file is /etc/surety/NAME.yaml")
+  setup->add_option("--name", options.name, "name of the router; its file is /etc/surety/NAME.yaml")
       ->capture_default_str();
-  setup->add_flag("--keep-configuration", wishes.keep_configuration, "write no configuration");
+  setup->add_flag("--keep-configuration", options.keep_configuration, "write no configuration");
   auto* undo = setup->add_flag("--undo", asked->undo, "undo all changes of setup");
   setup
       ->add_flag("--boot", asked->boot,

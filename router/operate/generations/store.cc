@@ -2,6 +2,7 @@
 #include "router/operate/generations/store.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <stdexcept>

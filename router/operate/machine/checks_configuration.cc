@@ -16,7 +16,7 @@ namespace surety::machine {
 
 namespace {
 
-Findings configuration(const Patient& p) {
+Findings configuration(const HostFacts& p) {
   if (!p.parsed) return {warning(p.file + " does not exist: only the machine is checked", "surety setup")};
   auto said = p.parsed->diagnostics;
   std::erase_if(said, [](const auto& d) { return d.severity == config::Diagnostic::Severity::note; });
@@ -48,11 +48,11 @@ std::vector<Secret> secrets_of(const config::Config& c) {
 }
 
 // A file beside the configuration is named from the real root already.
-fs::path real(const Patient& p, const fs::path& file) {
+fs::path real(const HostFacts& p, const fs::path& file) {
   return file.string().starts_with(p.host.root().string() + "/") ? file : p.host.at(file);
 }
 
-Findings secrets(const Patient& p) {
+Findings secrets(const HostFacts& p) {
   Findings all;
   if (!p.config()) return all;
   for (const auto& [what, file] : secrets_of(*p.config())) {
@@ -69,7 +69,7 @@ Findings secrets(const Patient& p) {
   return all;
 }
 
-Findings state(const Patient& p) {
+Findings state(const HostFacts& p) {
   const fs::path path = p.host.at(p.state);
   const std::string text = p.state.string();
   struct statvfs has {};
@@ -91,7 +91,7 @@ Findings state(const Patient& p) {
   return {ok(sentence)};
 }
 
-Findings programs(const Patient& p) {
+Findings programs(const HostFacts& p) {
   using Kind = config::Device::Kind;
   Findings all;
   const auto need = [&](const char* file, bool needed, const char* without) {

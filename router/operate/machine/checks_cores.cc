@@ -17,7 +17,7 @@ fs::path of_core(unsigned core, const char* file) {
   return kCpu / fmt::format("cpu{}", core) / file;
 }
 
-std::vector<unsigned> list(const Patient& p, const fs::path& file) {
+std::vector<unsigned> list(const HostFacts& p, const fs::path& file) {
   return cores_of(p.host.line(file).value_or(""));
 }
 
@@ -25,7 +25,7 @@ bool has(const std::vector<unsigned>& cores, unsigned core) {
   return std::ranges::count(cores, core) > 0;
 }
 
-Findings cores(const Patient& p) {
+Findings cores(const HostFacts& p) {
   if (!p.config()) return {};
   const auto online = list(p, kCpu / "online");
   Findings all;
@@ -38,7 +38,7 @@ Findings cores(const Patient& p) {
   return all;
 }
 
-Findings governor(const Patient& p) {
+Findings governor(const HostFacts& p) {
   Findings all;
   bool known = false;
   for (const unsigned core : p.workers) {
@@ -59,7 +59,7 @@ Findings governor(const Patient& p) {
 }
 
 // Checked only with spare cores; with fewer the router shares cores with all programs.
-Findings isolation(const Patient& p) {
+Findings isolation(const HostFacts& p) {
   constexpr std::size_t kFewest = 4;
   if (!p.config()) return {};
   if (list(p, kCpu / "online").size() < kFewest) return {ok("too few cores to isolate some")};
@@ -72,7 +72,7 @@ Findings isolation(const Patient& p) {
       fmt::format("surety setup --keep-configuration --isolate {}  # then reboot", text_of(p.workers)))};
 }
 
-Findings siblings(const Patient& p) {
+Findings siblings(const HostFacts& p) {
   Findings all;
   const auto isolated = list(p, kCpu / "isolated");
   for (const unsigned core : p.workers)
@@ -85,7 +85,7 @@ Findings siblings(const Patient& p) {
   return all;
 }
 
-Findings clock(const Patient& p) {
+Findings clock(const HostFacts& p) {
   const std::string info = p.host.read("/proc/cpuinfo").value_or("");
   const fs::path sources = "/sys/devices/system/clocksource/clocksource0";
   const std::string now = p.host.line(sources / "current_clocksource").value_or("unknown");
@@ -106,7 +106,7 @@ Findings clock(const Patient& p) {
 }
 
 // Congestion signals are believed for seconds (`max_age`).
-Findings time_of_day(const Patient& p) {
+Findings time_of_day(const HostFacts& p) {
   if (p.host.clock_synchronised()) return {ok("the time of day is synchronised")};
   const bool signals = p.config() && p.config()->signalling.mode != config::Signalling::Mode::off;
   const std::string mend = p.host.has("timedatectl") && !p.host.list("/usr/lib/systemd/ntp-units.d").empty()

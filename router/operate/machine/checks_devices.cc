@@ -16,15 +16,15 @@ namespace {
 using Kind = config::Device::Kind;
 using Ports = std::vector<const config::Port*>;
 
-Ports kernel_ports(const Patient& p) {
+Ports kernel_ports(const HostFacts& p) {
   return p.ports_with({Kind::af_xdp, Kind::af_packet});
 }
-Ports pci_ports(const Patient& p) {
+Ports pci_ports(const HostFacts& p) {
   return p.ports_with({Kind::pci});
 }
 
 // The NIC's entry in /etc/surety/machine.yaml, with its name or address at that time, found by MAC.
-const Nic* moved(const Patient& p, const std::string& device) {
+const Nic* moved(const HostFacts& p, const std::string& device) {
   for (const TakenNic& t : p.machine.nics)
     if ((t.name == device || t.pci == device) && !t.mac.empty()) {
       const auto now = std::ranges::find(p.nics, t.mac, &Nic::mac);
@@ -33,7 +33,7 @@ const Nic* moved(const Patient& p, const std::string& device) {
   return nullptr;
 }
 
-Finding gone(const Patient& p, const config::Port& port, const std::string& device) {
+Finding gone(const HostFacts& p, const config::Port& port, const std::string& device) {
   const std::string what = fmt::format("port {}: there is no {}", port.name, device);
   const Nic* const nic = moved(p, device);
   if (!nic) return error(what + " in this machine", "surety setup --dry-run");
@@ -44,7 +44,7 @@ Finding gone(const Patient& p, const config::Port& port, const std::string& devi
                fmt::format("ip link set {} down && ip link set {} name {}", nic->name, nic->name, device));
 }
 
-Findings devices(const Patient& p) {
+Findings devices(const HostFacts& p) {
   Findings all;
   for (const auto* port : kernel_ports(p))
     if (!p.host.exists("/sys/class/net/" + port->device.name))
@@ -57,7 +57,7 @@ Findings devices(const Patient& p) {
   return all;
 }
 
-Findings kept(const Patient& p) {
+Findings kept(const HostFacts& p) {
   if (!p.nics_fault.empty()) return {warning(p.nics_fault, "apt-get install iproute2")};
   Findings all;
   for (const auto* port : kernel_ports(p))
@@ -76,7 +76,7 @@ Findings kept(const Patient& p) {
   return all;
 }
 
-Findings iommu(const Patient& p) {
+Findings iommu(const HostFacts& p) {
   const auto ports = pci_ports(p);
   const bool needed = std::ranges::any_of(ports, [&](const auto* port) {
     return !is_bifurcated(driver_of(p.host, full_address(port->device.name)));
@@ -92,7 +92,7 @@ Findings iommu(const Patient& p) {
                         amd ? "amd_iommu=on" : "intel_iommu=on"))};
 }
 
-Findings drivers(const Patient& p) {
+Findings drivers(const HostFacts& p) {
   constexpr std::string_view kOurs[] = {"vfio-pci", "uio_pci_generic", "igb_uio"};
   Findings all;
   for (const auto* port : pci_ports(p)) {
@@ -110,7 +110,7 @@ Findings drivers(const Patient& p) {
 }
 
 // A device with addresses may have been set down on purpose: up, it would have routes.
-Finding down(const Patient& p, const config::Port& port) {
+Finding down(const HostFacts& p, const config::Port& port) {
   const std::string& name = port.device.name;
   const Nic* const nic = p.nic(name);
   Finding finding = warning(fmt::format("port {}: {} is down", port.name, name),
@@ -118,7 +118,7 @@ Finding down(const Patient& p, const config::Port& port) {
   return nic && nic->addresses.empty() ? safe(finding) : finding;
 }
 
-Findings link(const Patient& p) {
+Findings link(const HostFacts& p) {
   constexpr long long kUp = 1;  // IFF_UP
   Findings all;
   for (const auto* port : kernel_ports(p)) {
@@ -149,7 +149,7 @@ Findings link(const Patient& p) {
   return all;
 }
 
-Findings queues(const Patient& p) {
+Findings queues(const HostFacts& p) {
   Findings all;
   for (const auto* port : p.ports_with({Kind::af_xdp})) {
     unsigned has = 0;

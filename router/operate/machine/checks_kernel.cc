@@ -25,15 +25,15 @@ std::string set(const std::string& key, long long value) {
 }
 
 // The value that a setting should have, if the kernel has the setting.
-void expect(const Patient& p, Findings& all, const std::string& key, bool (*good)(long long), long long value,
-            const std::string& why) {
+void expect(const HostFacts& p, Findings& all, const std::string& key, bool (*good)(long long),
+            long long value, const std::string& why) {
   if (const auto now = p.host.number(file_of(key)); now && !good(*now))
     all.push_back(safe(warning(fmt::format("{} is {}: {}", key, *now, why), set(key, value))));
 }
 
 // True if FRR is running, or will be after a boot. Its package alone, or its files in /etc/frr, change
 // nothing.
-bool has_frr(const Patient& p) {
+bool has_frr(const HostFacts& p) {
   return p.host.exists("/run/frr/zebra.pid") ||
          p.host.exists("/etc/systemd/system/multi-user.target.wants/frr.service");
 }
@@ -44,7 +44,7 @@ bool is_on(long long n) {
 
 // From its first start on, the router's programs drop transit in the kernel. Until then, and on other ports,
 // the kernel forwards. FRR requires forwarding, for routes out of a device that is no port.
-Findings forwarding(const Patient& p) {
+Findings forwarding(const HostFacts& p) {
   if (p.ports_with({Kind::af_xdp, Kind::af_packet}).empty()) return {};
   Findings all;
   for (const char* key : {"net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"}) {
@@ -65,7 +65,7 @@ Findings forwarding(const Patient& p) {
 }
 
 // The larger of `all` and the interface's counts; 2 is loose.
-Findings rp_filter(const Patient& p) {
+Findings rp_filter(const HostFacts& p) {
   const auto ports = p.ports_with({Kind::af_xdp, Kind::af_packet});
   if (ports.size() < 2) return {};
   const auto value = [&](const std::string& whose) {
@@ -101,7 +101,7 @@ std::uint64_t expected_neighbors(const config::Config& c, bool v6) {
   return n;
 }
 
-Findings tables(const Patient& p) {
+Findings tables(const HostFacts& p) {
   if (!p.config() || !p.config()->kernel.routes) return {};
   Findings all;
   for (const bool v6 : {false, true}) {
@@ -126,7 +126,7 @@ Findings tables(const Patient& p) {
 }
 
 // deploy/frr/sysctl.conf sets the same at every boot.
-Findings frr(const Patient& p) {
+Findings frr(const HostFacts& p) {
   if (!has_frr(p) || !p.config()) return {};
   Findings all;
   const auto off = [](long long n) { return n == 0; };
@@ -156,7 +156,7 @@ Version kernel_version(const std::string& text) {
   return v;
 }
 
-Findings kernel(const Patient& p) {
+Findings kernel(const HostFacts& p) {
   const std::string text = p.host.line("/proc/sys/kernel/osrelease").value_or("0");
   const Version v = kernel_version(text);
   const std::string mend = "apt-get install linux-image-amd64  # then reboot";

@@ -18,15 +18,15 @@ namespace {
 
 const fs::path kPages = "/sys/kernel/mm/hugepages/hugepages-2048kB";
 
-std::uint64_t pages_for(const Patient& p) {
+std::uint64_t pages_for(const HostFacts& p) {
   return (p.memory + kHugepageBytes - 1) / kHugepageBytes;
 }
 
-bool has_pci(const Patient& p) {
+bool has_pci(const HostFacts& p) {
   return !p.ports_with({config::Device::Kind::pci}).empty();
 }
 
-Findings hugepages(const Patient& p) {
+Findings hugepages(const HostFacts& p) {
   using Wanted = config::Dpdk::Hugepages;
   if (!p.config()) return {};
   const Wanted wanted = p.config()->dpdk.hugepages;
@@ -45,7 +45,7 @@ Findings hugepages(const Patient& p) {
 }
 
 // A node has fewer than in /etc/surety/machine.yaml: the kernel found no contiguous memory.
-Findings fragmented(const Patient& p) {
+Findings fragmented(const HostFacts& p) {
   Findings all;
   for (const auto& [node, pages] : p.machine.hugepages) {
     const auto has = p.host.number(hugepages_file(node)).value_or(0);
@@ -62,7 +62,7 @@ Findings fragmented(const Patient& p) {
 }
 
 // A NIC writes to the memory of its own node, or every packet crosses to another.
-Findings nodes(const Patient& p) {
+Findings nodes(const HostFacts& p) {
   Findings all;
   if (!p.config() || numa_nodes(p.host).size() < 2 || !has_pci(p)) return all;
   std::set<int> of_ports;
@@ -78,7 +78,7 @@ Findings nodes(const Patient& p) {
   return all;
 }
 
-Findings memory(const Patient& p) {
+Findings memory(const HostFacts& p) {
   if (!p.config() || p.running) return {};
   const std::string text = p.host.read("/proc/meminfo").value_or("");
   const auto at = text.find("MemAvailable:");
@@ -105,7 +105,7 @@ std::optional<double> limit(const std::string& limits, std::string_view name) {
 }
 
 // Limits of the router, or of this shell: a unit's settings are in effect for the router only.
-Findings limits(const Patient& p) {
+Findings limits(const HostFacts& p) {
   const std::string whose = p.running && !p.running->pid.empty() ? p.running->pid : "self";
   const std::string text = p.host.read("/proc/" + whose + "/limits").value_or("");
   const std::string who = whose == "self" ? "this shell" : "the router";

@@ -44,7 +44,7 @@ std::pair<std::string, std::string> holder_of(const Host& host, const std::strin
   return {};
 }
 
-Findings metrics_port(const Patient& p) {
+Findings metrics_port(const HostFacts& p) {
   if (!p.config() || p.config()->metrics.listen.empty()) return {};
   const std::string& listen = p.config()->metrics.listen;
   const auto port = static_cast<unsigned>(std::strtoul(listen.c_str() + listen.rfind(':') + 1, nullptr, 10));
@@ -63,7 +63,7 @@ Findings metrics_port(const Patient& p) {
                 fmt::format("ss -ltnp 'sport = :{}'", port))};
 }
 
-Findings routes(const Patient& p) {
+Findings routes(const HostFacts& p) {
   if (!p.running) return {};
   std::set<std::string> unresolved, no_room;
   for (const auto& row : p.running->routes) {
@@ -91,7 +91,7 @@ Findings routes(const Patient& p) {
 }
 
 // YAML's routes are the kernel's too, or a session of the router itself finds no way.
-Findings routes_of_kernel(const Patient& p) {
+Findings routes_of_kernel(const HostFacts& p) {
   using Kind = config::Device::Kind;
   if (!p.running || !p.config() || !p.config()->kernel.static_routes || !p.config()->kernel.routes ||
       p.ports_with({Kind::af_xdp, Kind::af_packet}).empty())
@@ -119,7 +119,7 @@ Findings routes_of_kernel(const Patient& p) {
   return all;
 }
 
-Findings versions(const Patient& p) {
+Findings versions(const HostFacts& p) {
   if (!p.running || p.running->router.empty()) return {};
   const std::string runs = p.running->router.front().value("version", "");
   const std::string exe =

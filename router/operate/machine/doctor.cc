@@ -38,7 +38,7 @@ Finding safe(Finding finding) {
   return finding;
 }
 
-std::vector<const config::Port*> Patient::ports_with(
+std::vector<const config::Port*> HostFacts::ports_with(
     std::initializer_list<config::Device::Kind> kinds) const {
   std::vector<const config::Port*> found;
   if (const auto* c = config())
@@ -47,18 +47,17 @@ std::vector<const config::Port*> Patient::ports_with(
   return found;
 }
 
-const Nic* Patient::nic(const std::string& interface) const {
+const Nic* HostFacts::nic(const std::string& interface) const {
   const auto found = std::ranges::find(nics, interface, &Nic::name);
   return found == nics.end() || interface.empty() ? nullptr : &*found;
 }
 
-std::vector<Diagnosis> examine(const Patient& patient) {
+std::vector<Diagnosis> examine(const HostFacts& facts) {
   std::vector<Diagnosis> all;
   for (const auto& checks : {checks_of_configuration(), checks_of_devices(), checks_of_memory(),
                              checks_of_cores(), checks_of_kernel(), checks_of_running()})
     for (const Check& check : checks)
-      for (Finding& finding : check.run(patient))
-        all.push_back({std::string(check.name), std::move(finding)});
+      for (Finding& finding : check.run(facts)) all.push_back({std::string(check.name), std::move(finding)});
   return all;
 }
 

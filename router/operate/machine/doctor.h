@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `surety doctor`: finds problems of this machine for a router, and the commands that fix them.
 //
-// A check is a function (checks.h) from collected facts (Patient) to findings. It reads the machine through
+// A check is a function (checks.h) from collected facts (HostFacts) to findings. It reads the machine through
 // Host only, so that each is tested against a tree in which its condition fails. Only `--fix` changes
 // anything: it runs the commands of findings marked as safe. None of these removes an address, a link or a
 // program, or outlasts the next boot, except file modes.
@@ -41,8 +41,8 @@ struct Running {
   std::string pid;                        // empty: not known
 };
 
-struct Patient {
-  explicit Patient(Host machine) : host(std::move(machine)) {}
+struct HostFacts {
+  explicit HostFacts(Host machine) : host(std::move(machine)) {}
 
   Host host;
   std::string name = "surety", file;          // router's name; path of its configuration
@@ -67,14 +67,14 @@ struct Patient {
 
 struct Check {
   std::string_view name;
-  Findings (*run)(const Patient& patient);  // empty: does not apply to this machine
+  Findings (*run)(const HostFacts& facts);  // empty: does not apply to this machine
 };
 
 struct Diagnosis {
   std::string check;
   Finding finding;
 };
-std::vector<Diagnosis> examine(const Patient& patient);
+std::vector<Diagnosis> examine(const HostFacts& facts);
 
 // {"checks": [{"check", "verdict": "ok" | "warning" | "error", "says", "mend", "safe"}], "warnings",
 // "errors"}

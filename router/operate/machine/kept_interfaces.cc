@@ -59,9 +59,9 @@ void add_below(const Host& host, const std::string& interface, std::set<std::str
     if (name.starts_with("lower_")) add_below(host, name.substr(6), all);
 }
 
-class Keeper {
+class ManagementPath {
  public:
-  explicit Keeper(const Host& host) : host_(host), veths_(veths_of(host)) {
+  explicit ManagementPath(const Host& host) : host_(host), veths_(veths_of(host)) {
     for (const char* family : {"-4", "-6"})
       for (Json& route : answer_of(host, {"ip", "-j", family, "route", "show", "table", "all"}))
         routes_.push_back(std::move(route));
@@ -131,7 +131,7 @@ bool is_nic(const Host& host, const std::set<std::string>& veths, const std::str
 }
 
 std::vector<Kept> kept_interfaces(const Host& host, const std::optional<std::string>& ssh_connection) {
-  Keeper keeper(host);
+  ManagementPath keeper(host);
   keeper.keep_default_routes();
   for (const auto& connection : {ssh_connection, of_ancestors(host)}) {
     std::istringstream words(connection.value_or(""));

@@ -38,13 +38,13 @@ std::string against_vfio(const Host& host, const Nic& nic, const std::vector<Nic
   return {};
 }
 
-void choose_device(const Host& host, const Nic& nic, const std::vector<Nic>& chosen, const Wishes& wishes,
-                   Plan& plan) {
+void choose_device(const Host& host, const Nic& nic, const std::vector<Nic>& chosen,
+                   const SetupOptions& options, Plan& plan) {
   TakenNic taken{nic.name, nic.pci, nic.mac, ""};
   const std::string against = against_vfio(host, nic, chosen);
-  if (is_bifurcated(nic.driver) && wishes.driver != "af_xdp") {
+  if (is_bifurcated(nic.driver) && options.driver != "af_xdp") {
     plan.devices.push_back("pci " + nic.pci);
-  } else if (wishes.driver == "vfio-pci" || (wishes.driver == "auto" && against.empty())) {
+  } else if (options.driver == "vfio-pci" || (options.driver == "auto" && against.empty())) {
     if (!against.empty())
       throw std::runtime_error(fmt::format("{} cannot be bound to vfio-pci: {}", name_of(nic), against));
     taken.driver = kVfio;
@@ -53,7 +53,7 @@ void choose_device(const Host& host, const Nic& nic, const std::vector<Nic>& cho
     throw std::runtime_error(fmt::format("{} has no interface for af_xdp, and {}", nic.pci, against));
   } else {
     plan.devices.push_back("af_xdp " + nic.name);
-    if (wishes.driver == "auto" && !nic.pci.empty())
+    if (options.driver == "auto" && !nic.pci.empty())
       plan.notes.push_back(fmt::format("{} stays with the kernel (af_xdp): {}", nic.name, against));
   }
   if (!nic.uses.empty())
@@ -76,16 +76,16 @@ bool is_operators(const Host& host, const std::string& file) {
   return !parsed.ok() || parsed.config->port_count() > 0;
 }
 
-void plan_hugepages(const Host& host, const std::vector<int>& nodes, const Wishes& wishes,
+void plan_hugepages(const Host& host, const std::vector<int>& nodes, const SetupOptions& options,
                     std::uint64_t bytes, Plan& plan) {
   const bool pci = std::ranges::any_of(plan.devices, [](const auto& d) { return d.starts_with("pci"); });
   constexpr unsigned kSpare = 64;  // reserve for a reload, or a tool beside the router
-  const auto pages = wishes.hugepages.value_or(
+  const auto pages = options.hugepages.value_or(
       static_cast<unsigned>((bytes + kHugepageBytes - 1) / kHugepageBytes) + kSpare);
   auto shared = share_hugepages(host, pages, nodes);
   unsigned sum = 0;
   for (const auto& [node, part] : shared) sum += part;
-  if (sum >= pages || pci || wishes.hugepages) {
+  if (sum >= pages || pci || options.hugepages) {
     if (sum < pages)
       plan.notes.push_back(fmt::format(
           "only {} of {} hugepages are reserved: more would exceed half of the free memory", sum, pages));
@@ -97,30 +97,30 @@ void plan_hugepages(const Host& host, const std::vector<int>& nodes, const Wishe
   }
 }
 
-WorkerCores cores_for(const Host& host, const std::vector<int>& nodes, const Wishes& wishes,
+WorkerCores cores_for(const Host& host, const std::vector<int>& nodes, const SetupOptions& options,
                       std::size_t ports) {
-  if (!wishes.isolate) return choose_cores(host, ports, nodes);
+  if (!options.isolate) return choose_cores(host, ports, nodes);
   WorkerCores cores;
-  if (*wishes.isolate == "none") return cores;
-  cores.workers = cores.isolated = cores_of(*wishes.isolate);
+  if (*options.isolate == "none") return cores;
+  cores.workers = cores.isolated = cores_of(*options.isolate);
   const auto online = cores_of(host.line("/sys/devices/system/cpu/online").value_or("0"));
   if (cores.workers.empty() || std::ranges::count(cores.workers, 0U) > 0 ||
       std::ranges::any_of(cores.workers, [&](unsigned c) { return std::ranges::count(online, c) == 0; }))
     throw std::runtime_error(
         fmt::format("`--isolate {}`: this machine has cores {}, and core 0 stays with the system",
-                    *wishes.isolate, text_of(online)));
+                    *options.isolate, text_of(online)));
   return cores;
 }
 
 }  // namespace
 
-std::vector<Nic> chosen_nics(const std::vector<Nic>& nics, const Wishes& wishes) {
+std::vector<Nic> chosen_nics(const std::vector<Nic>& nics, const SetupOptions& options) {
   std::vector<Nic> chosen;
-  if (wishes.ports.empty()) {
+  if (options.ports.empty()) {
     std::ranges::copy_if(nics, std::back_inserter(chosen), &Nic::is_free);
     return chosen;
   }
-  for (const auto& wanted : wishes.ports) {
+  for (const auto& wanted : options.ports) {
     const auto nic =
         std::ranges::find_if(nics, [&](const Nic& n) { return n.name == wanted || n.pci == wanted; });
     if (wanted.empty() || nic == nics.end())
@@ -133,17 +133,17 @@ std::vector<Nic> chosen_nics(const std::vector<Nic>& nics, const Wishes& wishes)
   return chosen;
 }
 
-Plan make_plan(const Host& host, const std::vector<Nic>& nics, const Wishes& wishes,
+Plan make_plan(const Host& host, const std::vector<Nic>& nics, const SetupOptions& options,
                const PlannedMemory& memory) {
   Plan plan;
-  for (const Nic& nic : nics) choose_device(host, nic, nics, wishes, plan);
+  for (const Nic& nic : nics) choose_device(host, nic, nics, options, plan);
   const auto nodes = nodes_of(host, nics);
-  const WorkerCores cores = cores_for(host, nodes, wishes, nics.size());
+  const WorkerCores cores = cores_for(host, nodes, options, nics.size());
   plan.machine.isolated = cores.isolated;
-  plan.configuration_file = fmt::format("/etc/surety/{}.yaml", wishes.name);
-  const std::string text = first_configuration(nics, plan.devices, cores.workers, wishes.name);
+  plan.configuration_file = fmt::format("/etc/surety/{}.yaml", options.name);
+  const std::string text = first_configuration(nics, plan.devices, cores.workers, options.name);
   const bool operators = is_operators(host, plan.configuration_file);
-  if (operators || wishes.keep_configuration)
+  if (operators || options.keep_configuration)
     plan.notes.push_back(fmt::format("{} stays as it is{}; its ports should be: {}", plan.configuration_file,
                                      operators ? ", since it is yours" : "", fmt::join(plan.devices, ", ")));
   else
@@ -151,7 +151,7 @@ Plan make_plan(const Host& host, const std::vector<Nic>& nics, const Wishes& wis
   const auto parsed = operators ? config::parse_file(host.at(plan.configuration_file))
                                 : config::parse(text, plan.configuration_file);
   if (!parsed.ok() && !operators) throw std::runtime_error(parsed.diagnostics.front().format());
-  plan_hugepages(host, nodes, wishes, parsed.ok() ? memory(*parsed.config) : 0, plan);
+  plan_hugepages(host, nodes, options, parsed.ok() ? memory(*parsed.config) : 0, plan);
   return plan;
 }
 

@@ -16,7 +16,7 @@ namespace surety::machine {
 // Bytes that DPDK takes for a configuration.
 using PlannedMemory = std::function<std::uint64_t(const config::Config&)>;
 
-struct Wishes {
+struct SetupOptions {
   std::vector<std::string> ports;      // names, or PCI addresses; empty: all that are free
   std::string driver = "auto";         // "auto", "af_xdp" or "vfio-pci"
   std::optional<unsigned> hugepages;   // pages of 2 MB
@@ -35,12 +35,12 @@ struct Plan {
   std::vector<std::string> steps(const Host& host) const;
 };
 
-// The NICs in `wishes`, or all that are free. Throws std::runtime_error if one does not exist, or is the way
+// The NICs in `options`, or all that are free. Throws std::runtime_error if one does not exist, or is the way
 // to this machine.
-std::vector<Nic> chosen_nics(const std::vector<Nic>& nics, const Wishes& wishes);
+std::vector<Nic> chosen_nics(const std::vector<Nic>& nics, const SetupOptions& options);
 
-// `nics`: chosen ones. Throws std::runtime_error if the wishes cannot be fulfilled.
-Plan make_plan(const Host& host, const std::vector<Nic>& nics, const Wishes& wishes,
+// `nics`: chosen ones. Throws std::runtime_error if the options cannot be fulfilled.
+Plan make_plan(const Host& host, const std::vector<Nic>& nics, const SetupOptions& options,
                const PlannedMemory& memory);
 
 // Cores for this many workers: the last ones of the nodes, never core 0 nor its siblings; one worker per

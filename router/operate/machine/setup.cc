@@ -26,7 +26,7 @@ constexpr const char* kJournal = "setup.json";
 
 // Takes the locks of `surety apply`, for this machine and for the router whose configuration is written.
 std::vector<ChangeLock> locks(const Setup& setup, const char* what) {
-  const fs::path state = setup.host.at(setup.state), router = state / setup.wishes.name;
+  const fs::path state = setup.host.at(setup.state), router = state / setup.options.name;
   std::error_code error;
   fs::create_directories(state, error);
   if (::access(state.c_str(), W_OK) != 0)
@@ -53,14 +53,14 @@ std::vector<std::string> words_of(std::string text) {
 
 std::vector<Nic> choose(const Setup& setup, const std::vector<Nic>& nics, std::istream& in,
                         std::ostream& out) {
-  Wishes wishes = setup.wishes;
-  if (!setup.yes && !setup.dry_run && wishes.ports.empty()) {
+  SetupOptions options = setup.options;
+  if (!setup.yes && !setup.dry_run && options.ports.empty()) {
     std::vector<std::string> free;
-    for (const Nic& nic : chosen_nics(nics, wishes)) free.push_back(nic.name.empty() ? nic.pci : nic.name);
-    wishes.ports = words_of(
+    for (const Nic& nic : chosen_nics(nics, options)) free.push_back(nic.name.empty() ? nic.pci : nic.name);
+    options.ports = words_of(
         asked(in, out, fmt::format("Which NICs shall the router use? [{}] ", fmt::join(free, ", "))));
   }
-  return chosen_nics(nics, wishes);
+  return chosen_nics(nics, options);
 }
 
 void reserve_hugepages(const Plan& plan, Journal& journal, const Host& host, std::ostream& out) {
@@ -145,7 +145,7 @@ int set_up(const Setup& setup, std::istream& in, std::ostream& out) {
            "by which this machine is reached.\n";
     return 1;
   }
-  const Plan plan = make_plan(setup.host, chosen, setup.wishes, setup.memory);
+  const Plan plan = make_plan(setup.host, chosen, setup.options, setup.memory);
   for (const auto& step : plan.steps(setup.host)) out << "  - " << step << '\n';
   for (const auto& note : plan.notes) out << "  note: " << note << '\n';
   if (setup.dry_run) return 0;

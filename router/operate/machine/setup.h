@@ -18,7 +18,7 @@ struct Setup {
   explicit Setup(Host machine) : host(std::move(machine)) {}
 
   Host host;
-  Wishes wishes;
+  SetupOptions options;
   bool yes = false, dry_run = false;
   bool terminal = false;               // input is a terminal: questions are possible
   std::string who = "somebody";        // user, for the message to a second setup

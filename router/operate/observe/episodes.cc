@@ -2,6 +2,7 @@
 #include "router/operate/observe/episodes.h"
 
 #include <fmt/format.h>
+
 #include <array>
 #include <utility>
 
@@ -123,7 +124,7 @@ void GatewayEvents::look(std::span<const Routes::Resolution> unresolved, Time no
   for (auto& [gateway, s] : silent_) s.still = false;
   for (const Routes::Resolution& r : unresolved) {
     const auto gateway = std::pair(r.interface, r.address);
-    Silent& s = silent_.try_emplace(gateway, Silent{now}).first->second;
+    Unanswered& s = silent_.try_emplace(gateway, Unanswered{now}).first->second;
     s.still = true;
     if (s.told || now - s.since < kGrace) continue;
     s.told = true;

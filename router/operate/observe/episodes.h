@@ -38,7 +38,7 @@ class GatewayEvents {
   void look(std::span<const Routes::Resolution> unresolved, Time now);
 
  private:
-  struct Silent {
+  struct Unanswered {
     Time since{};
     bool told = false;
     bool still = true;
@@ -48,7 +48,7 @@ class GatewayEvents {
   EventLog& log_;
   NameOf name_of_;
   Known known_;
-  std::map<std::pair<InterfaceIndex, IpAddress>, Silent> silent_;
+  std::map<std::pair<InterfaceIndex, IpAddress>, Unanswered> silent_;
 };
 
 class Episodes {

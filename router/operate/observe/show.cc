@@ -2,6 +2,7 @@
 #include "router/operate/observe/show.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 

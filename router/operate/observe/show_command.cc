@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fnmatch.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <rte_mbuf.h>
+
 #include <array>
 #include <atomic>
 #include <bitset>

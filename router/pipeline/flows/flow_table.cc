@@ -105,7 +105,7 @@ FlowId FlowTable::find(const FlowKey& key, std::uint64_t hash, Time now) const {
 }
 
 // Members are copied before these loops, or the compiler would load them again behind each store.
-void FlowTable::announce(std::span<const ParsedPacket> packets, std::uint64_t* hashes) const {
+void FlowTable::prefetch_buckets(std::span<const ParsedPacket> packets, std::uint64_t* hashes) const {
   const FlowHasher hasher = hasher_;
   const FlowBucket* const index = index_;
   const std::uint32_t buckets = bucket_count_;
@@ -118,15 +118,15 @@ void FlowTable::announce(std::span<const ParsedPacket> packets, std::uint64_t* h
 
 // 98.6 % of the entries of a full table are in their first bucket (first-fit, Poisson of mean 5); the others
 // are searched one by one.
-void FlowTable::expect(std::span<const ParsedPacket> packets, const std::uint64_t* hashes,
-                       FlowId* ids) const {
+void FlowTable::prefetch_records(std::span<const ParsedPacket> packets, const std::uint64_t* hashes,
+                                 FlowId* ids) const {
   const FlowBucket* const index = index_;
   const FlowRecord* const records = records_;
   const Key6* const keys6 = keys6_;
   const std::uint32_t buckets = bucket_count_;
   const FlowId none = nobody();
-  std::array<std::uint8_t, kVector> missing;
-  std::array<std::uint32_t, kVector> second;
+  std::array<std::uint8_t, kBurst> missing;
+  std::array<std::uint32_t, kBurst> second;
   std::size_t n = 0;
   const auto look = [&](std::size_t i, std::uint32_t bucket) {
     const FlowId id = index[bucket].candidate(FlowChoice::tag(hashes[i]));
@@ -145,8 +145,8 @@ void FlowTable::expect(std::span<const ParsedPacket> packets, const std::uint64_
   for (std::size_t k = 0; k < n; ++k) look(missing[k], second[k]);
 }
 
-FlowTable::Met FlowTable::meet(std::span<const ParsedPacket> packets, const FlowId* ids,
-                               std::uint16_t* services, Tick t) {
+FlowTable::Found FlowTable::look_up(std::span<const ParsedPacket> packets, const FlowId* ids,
+                                    std::uint16_t* services, Tick t) {
   // Service, DSCP and flags of a record as one word.
   static_assert(offsetof(FlowRecord, dscp) == offsetof(FlowRecord, service) + 2);
   constexpr std::uint32_t kFlags =
@@ -155,7 +155,7 @@ FlowTable::Met FlowTable::meet(std::span<const ParsedPacket> packets, const Flow
   FlowRecord* const records = records_;
   const Key6* const keys6 = keys6_;
   const int limit = limits_[0];
-  Met met;
+  Found found;
   for (std::size_t i = 0; i < packets.size(); ++i) {
     const FlowKey& key = packets[i].key;
     FlowRecord& r = records[ids[i]];
@@ -172,18 +172,18 @@ FlowTable::Met FlowTable::meet(std::span<const ParsedPacket> packets, const Flow
     }
     const std::uint64_t bit = std::uint64_t{1} << i;
     if (difference != 0 || static_cast<std::int16_t>(t - r.last_seen) > limit) [[unlikely]] {
-      met.others |= bit;
+      found.others |= bit;
       continue;
     }
     r.last_seen = t;
     services[i] = static_cast<std::uint16_t>(word);
     if ((word & FlowRecord::redirect << 24) != 0) [[unlikely]]
-      met.redirected |= bit;
+      found.redirected |= bit;
   }
-  return met;
+  return found;
 }
 
-FlowId FlowTable::confirm(FlowId id, const FlowKey& key, std::uint64_t hash, Tick t) const {
+FlowId FlowTable::verify(FlowId id, const FlowKey& key, std::uint64_t hash, Tick t) const {
   if (id == nobody()) return kNoFlow;
   if (!same(id, key)) id = locate(key, hash);  // another flow's tag
   return id == nobody() || expired(records_[id], t) ? kNoFlow : id;

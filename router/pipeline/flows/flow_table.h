@@ -20,6 +20,7 @@
 #pragma once
 
 #include <immintrin.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -69,7 +70,7 @@ struct alignas(64) FlowBucket {
 };
 static_assert(sizeof(FlowBucket) == 64);
 
-inline constexpr std::size_t kVector = 64;  // packets a stage works on at once
+inline constexpr std::size_t kBurst = 64;  // packets a stage works on at once
 
 class FlowTable {
  public:
@@ -85,21 +86,22 @@ class FlowTable {
   std::uint64_t hash(const FlowKey& key) const { return hasher_(key) | 1; }
   Tick tick(Time now) const { return static_cast<Tick>(ticks(now)); }
 
-  // The lookup of several packets, at most kVector, has these steps, so that no cache line is waited for. 1.
+  // The lookup of several packets, at most kBurst, has these steps, so that no cache line is waited for. 1.
   // Computes their hashes, and prefetches their buckets.
-  void announce(std::span<const ParsedPacket> packets, std::uint64_t* hashes) const;
+  void prefetch_buckets(std::span<const ParsedPacket> packets, std::uint64_t* hashes) const;
   // 2. Finds the candidates in the buckets, which may be other flows, or none, and prefetches their records.
-  void expect(std::span<const ParsedPacket> packets, const std::uint64_t* hashes, FlowId* ids) const;
+  void prefetch_records(std::span<const ParsedPacket> packets, const std::uint64_t* hashes,
+                        FlowId* ids) const;
   // 3. Compares: most packets belong to their candidate, and it is ordinary: not idle, not stale, with a
   // second packet. These are touch()ed, and `services` gets their service. One bit each in `others`: packets
   // that are not; in `redirected`: packets whose contract has another record.
-  struct Met {
+  struct Found {
     std::uint64_t others = 0, redirected = 0;
   };
-  Met meet(std::span<const ParsedPacket> packets, const FlowId* ids, std::uint16_t* services, Tick t);
+  Found look_up(std::span<const ParsedPacket> packets, const FlowId* ids, std::uint16_t* services, Tick t);
   // 4. For each of the others: the flow; kNoFlow: there is none, or it has been idle for longer than the
   // timeout. Does not touch last_seen: the caller does, with touch().
-  FlowId confirm(FlowId id, const FlowKey& key, std::uint64_t hash, Tick t) const;
+  FlowId verify(FlowId id, const FlowKey& key, std::uint64_t hash, Tick t) const;
   // The whole lookup for one key: before insert(), since a burst may have several packets of a new flow.
   FlowId find(const FlowKey& key, std::uint64_t hash, Time now) const;
 

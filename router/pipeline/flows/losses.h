@@ -9,6 +9,7 @@
 #pragma once
 
 #include <rte_mbuf.h>
+
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -99,7 +100,7 @@ class Losses {
 
   // Prefetches the counters that add() will write. Inlined, since GCC 12 removes calls of functions that only
   // prefetch.
-  [[gnu::always_inline]] void expect(const PacketOwner& owner, DropReason reason) const {
+  [[gnu::always_inline]] void prefetch(const PacketOwner& owner, DropReason reason) const {
     if (const Loss* const row = this->row(owner)) {
       __builtin_prefetch(&row->packets, 1);
       __builtin_prefetch(&row->by_reason[kIndexOf[static_cast<std::size_t>(reason)]], 1);

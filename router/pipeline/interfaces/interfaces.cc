@@ -2,6 +2,7 @@
 #include "router/pipeline/interfaces/interfaces.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <string_view>

@@ -7,6 +7,7 @@
 #include <rte_malloc.h>
 #include <rte_memory.h>
 #include <sys/mman.h>
+
 #include <bit>
 #include <cerrno>
 #include <cstdint>

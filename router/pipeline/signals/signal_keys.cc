@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <sodium.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>

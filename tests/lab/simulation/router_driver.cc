@@ -45,7 +45,7 @@ RouterDriver::RouterDriver(const PlannedRouter& plan, const Fib& fib, std::uint6
     egresses_.push_back(std::make_unique<Egress>(snapshot_, static_cast<PortIndex>(p), ports_[p], disposal_,
                                                  now, seed + (p << 32)));
     egresses_.back()->enable_signals(sender_.has_value());
-    outlets_.push_back({egresses_.back().get(), nullptr});
+    port_egresses_.push_back({egresses_.back().get(), nullptr});
     out_[p].egress = egresses_.back().get();
     out_[p].counters = &ports_[p];
     takes_notes_ = takes_notes_ || egresses_.back()->tree() != nullptr;
@@ -53,10 +53,10 @@ RouterDriver::RouterDriver(const PlannedRouter& plan, const Fib& fib, std::uint6
     out_[p].held_back = out_[p].line != kNoLine && wire.holds_back(out_[p].line);
     out_[p].timed = sender_.has_value() || egresses_[p]->next_timer() != kNever;
   }
-  ingress_ =
-      std::make_unique<Ingress>(IngressEnvironment{snapshot_, fib, next_hops_, outlets_, plan.macs, ports_,
-                                                   services_, disposal_, meter_, &trust.keys, &trust.clock},
-                                seed, now);
+  ingress_ = std::make_unique<Ingress>(
+      IngressEnvironment{snapshot_, fib, next_hops_, port_egresses_, plan.macs, ports_, services_, disposal_,
+                         meter_, &trust.keys, &trust.clock},
+      seed, now);
   serve(now);
 }
 

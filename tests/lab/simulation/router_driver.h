@@ -102,11 +102,11 @@ class RouterDriver {
   PacketDisposal disposal_;
   StageMeter meter_;
   std::vector<std::unique_ptr<Egress>> egresses_;
-  std::vector<Outlet> outlets_;
+  std::vector<PortEgress> port_egresses_;
   std::unique_ptr<Ingress> ingress_;
   std::vector<Port> out_;
-  std::array<rte_mbuf*, kVector> burst_;  // of transmit()
-  bool takes_notes_ = false;              // a port has queues below it
+  std::array<rte_mbuf*, kBurst> burst_;  // of transmit()
+  bool takes_notes_ = false;             // a port has queues below it
   std::optional<SignalSender> sender_;
   std::array<CongestionSignal, SignalOutbox::kCapacity> signals_;  // 9 kB: too much to clear with each packet
   bool has_buffers_, sells_rates_;

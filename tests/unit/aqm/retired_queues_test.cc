@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <malloc.h>
+
 #include <deque>
 #include <string>
 

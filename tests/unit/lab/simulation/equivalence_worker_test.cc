@@ -324,7 +324,7 @@ TEST_P(LabEquivalence, AWorkerThatPollsGivesEveryDscpAsMuch) {
   const WorkerRun worker = run_worker(
       *plan, lab,
       {[](Time now, Time asked) { return now + std::max<std::int64_t>((asked - now) / 1us + 1, 1) * 1us; },
-       kVector});
+       kBurst});
   for (std::size_t p = 0; p < lab.ports.size(); ++p) {
     const double whole = static_cast<double>(lab.ports[p].out.size());
     const auto theirs = packets_by_dscp(worker.sent[p]);

@@ -40,7 +40,7 @@ class AggregateMarkersTest : public testing::Test {
   }
   // What is left of a burst whose packets are every other one ECN-capable, from the first on.
   std::vector<Left> mark(AggregateMarkers& m, std::size_t cls, std::vector<Packet> burst, Time now = kStart) {
-    std::array<bool, kVector> ecn_capable;
+    std::array<bool, kBurst> ecn_capable;
     for (std::size_t i = 0; i < burst.size(); ++i) ecn_capable[i] = i % 2 == 0;
     ClassRun run{cls, burst, {ecn_capable.data(), burst.size()}};
     m.mark(run, now);

@@ -131,7 +131,7 @@ queues:
 
 // What a vector says of its packets is what their frames would.
 TEST_F(ClassSplitTest, AVectorSaysAsMuchAsItsFrames) {
-  Vector v;
+  Burst v;
   v.size = 4;
   for (std::size_t i = 0; i < v.size; ++i) {
     packet(kAf11);
@@ -141,7 +141,7 @@ TEST_F(ClassSplitTest, AVectorSaysAsMuchAsItsFrames) {
     v.mark[i] = i % 2 == 0 ? kKeepDscp : kAf12;
     v.egress[i] = i == 2 ? 3 : 1;
   }
-  std::array<Packet, kVector> room;
+  std::array<Packet, kBurst> room;
   EXPECT_EQ(split.begin(v, v.leaving_by(1), room), 3u);
   ClassRun run;
   ASSERT_TRUE(split.take(run));
@@ -164,17 +164,17 @@ TEST_F(ClassSplitTest, AVectorSaysAsMuchAsItsFrames) {
 }
 
 // Of any value, among any others; what is behind a vector's last packet is none of its own.
-TEST(Vector, KnowsItsPlaces) {
-  Vector v;
+TEST(Burst, KnowsItsPlaces) {
+  Burst v;
   Rng rng(3);
   for (const std::size_t size : {0u, 1u, 31u, 32u, 33u, 63u, 64u})
     for (int values = 1; values < 256; values *= 2) {
       v.size = size;
       for (PortIndex& p : v.egress) p = static_cast<PortIndex>(rng.next() % static_cast<unsigned>(values));
-      Places all = 0;
+      LaneMask all = 0;
       for (int value = 0; value < 256; ++value) {
-        Places there = 0;
-        for (std::size_t i = 0; i < size; ++i) there |= Places{v.egress[i] == value} << i;
+        LaneMask there = 0;
+        for (std::size_t i = 0; i < size; ++i) there |= LaneMask{v.egress[i] == value} << i;
         EXPECT_EQ(v.leaving_by(static_cast<PortIndex>(value)), there);
         all |= there;
       }
@@ -190,7 +190,7 @@ TEST_F(ClassSplitTest, AnyMixtureKeepsTheOrderOfEachClass) {
     std::vector<Packet> burst;
     std::vector<HandedPacket> handed;
     std::vector<Taken> expected;
-    const auto size = static_cast<int>(rng.next() % (kVector + 1));
+    const auto size = static_cast<int>(rng.next() % (kBurst + 1));
     for (int length = 100; length < 100 + size; ++length) {
       const std::uint8_t dscp = kDscps[rng.next() % kDscps.size()],
                          ecn = static_cast<std::uint8_t>(rng.next() % 4);
@@ -207,7 +207,7 @@ TEST_F(ClassSplitTest, AnyMixtureKeepsTheOrderOfEachClass) {
     }
     split.begin(burst);
     EXPECT_EQ(take_all(), expected);
-    std::vector<Packet> room(kVector);
+    std::vector<Packet> room(kBurst);
     split.begin(handed, room);
     EXPECT_EQ(take_all(), expected);
     for (rte_mbuf* m : frames) rte_pktmbuf_free(m);

@@ -46,7 +46,7 @@ class Stage {
       u.port = port;
       frames.push_back(udp_frame(u));
     }
-    Vector v = plane.parsed(frames, port);
+    Burst v = plane.parsed(frames, port);
     stage->run(v, port, now);
     std::vector<Answer> answers;
     for (std::size_t i = 0; i < v.size; ++i)

@@ -34,11 +34,11 @@ class Edge {
   // The record of each packet, in vectors of 64.
   std::vector<FlowId> send(const std::vector<Udp>& packets) {
     std::vector<FlowId> flows;
-    for (std::size_t at = 0; at < packets.size(); at += kVector) {
+    for (std::size_t at = 0; at < packets.size(); at += kBurst) {
       std::vector<test::Octets> frames;
-      for (std::size_t i = at; i < std::min(at + kVector, packets.size()); ++i)
+      for (std::size_t i = at; i < std::min(at + kBurst, packets.size()); ++i)
         frames.push_back(udp_frame(packets[i]));
-      Vector v = plane.parsed(frames, 0);
+      Burst v = plane.parsed(frames, 0);
       stage->run(v, 0, now);
       for (std::size_t i = 0; i < v.size; ++i) flows.push_back(v.flow[i]);
       DataPlane::free(v);

@@ -142,9 +142,9 @@ class DataPlane {
       egresses.push_back(
           std::make_unique<Egress>(snapshot, static_cast<PortIndex>(p), ports[p], disposal, now, seed + p));
     }
-    for (const auto& e : egresses) outlets.push_back({e.get(), nullptr});
-    const IngressEnvironment e{snapshot, fib,      next_hops, outlets,      macs,        ports,
-                               services, disposal, meter,     &signal_keys, &wall_clock, packet_pool()};
+    for (const auto& e : egresses) port_egresses.push_back({e.get(), nullptr});
+    const IngressEnvironment e{snapshot, fib,      next_hops, port_egresses, macs,        ports,
+                               services, disposal, meter,     &signal_keys,  &wall_clock, packet_pool()};
     ingress = std::make_unique<Ingress>(e, seed, now);
     timers();
   }
@@ -238,8 +238,8 @@ class DataPlane {
   }
 
   // Frames parsed as Ingress parses them, for a stage that is tested alone; all must be fit to go on.
-  Vector parsed(const std::vector<Octets>& frames, PortIndex port = 0) {
-    Vector v;
+  Burst parsed(const std::vector<Octets>& frames, PortIndex port = 0) {
+    Burst v;
     const ParseContext context{macs[port], port, snapshot.classifier.uses_dscp(), false};
     for (const auto& f : frames) {
       EXPECT_TRUE(parse(f, context, v.header[v.size]).forwards());
@@ -247,7 +247,7 @@ class DataPlane {
     }
     return v;
   }
-  static void free(Vector& v) {
+  static void free(Burst& v) {
     for (std::size_t i = 0; i < v.size; ++i) rte_pktmbuf_free(v.mbuf[i]);
     v.size = 0;
   }
@@ -311,7 +311,7 @@ class DataPlane {
   PacketDisposal disposal;
   StageMeter meter;
   std::vector<std::unique_ptr<Egress>> egresses;
-  std::vector<Outlet> outlets;
+  std::vector<PortEgress> port_egresses;
   SignalKeys signal_keys{{{7, HiddenKey({1, 2, 3})}}};
   WallClock wall_clock{UnixTime(std::chrono::hours(490'000)), kStart};
   std::unique_ptr<Ingress> ingress;

@@ -63,7 +63,7 @@ struct Tree : Port {
     const Time end = d.now + time;
     for (; d.now < end; d.turn(d.now + 100us)) {
       egress().advance(d.now);
-      std::array<rte_mbuf*, kVector> room;
+      std::array<rte_mbuf*, kBurst> room;
       for (std::size_t n = room.size(); n == room.size();) {
         n = egress().transmit(room, d.now);
         for (rte_mbuf* m : std::span(room).first(n)) {

@@ -64,7 +64,7 @@ class Edge {
   }
   void send(const Udp& u) {
     burst_.push_back(udp_frame(u));
-    if (burst_.size() == kVector) flush();
+    if (burst_.size() == kBurst) flush();
   }
   void flush() {
     plane_.receive(burst_);

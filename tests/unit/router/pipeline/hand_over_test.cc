@@ -95,7 +95,7 @@ TEST_P(HandOverTest, WhatAnotherWorkerOwnsGoesToItsRing) {
   for (std::size_t p = 1; p <= exits; p += 2) {
     rings[p] =
         std::make_unique<EgressHandover>("hand-over-" + std::to_string(exits) + "-" + std::to_string(p));
-    d.outlets[p].owner = rings[p].get();
+    d.port_egresses[p].owner = rings[p].get();
   }
   for (int round = 0; round < 20; ++round) {
     receive(64);
@@ -103,7 +103,7 @@ TEST_P(HandOverTest, WhatAnotherWorkerOwnsGoesToItsRing) {
     for (std::size_t p = 1; p <= exits; ++p) {
       if (rings[p] != nullptr) {
         EXPECT_EQ(d.egresses[p]->depth(), 0u) << p;
-        std::array<HandedPacket, kVector> burst;
+        std::array<HandedPacket, kBurst> burst;
         const std::size_t n = rings[p]->dequeue(burst);
         EXPECT_EQ(n, sent[p].size()) << p;
         handed |= n > 0 ? 1u << p : 0;
@@ -118,7 +118,7 @@ TEST_P(HandOverTest, WhatAnotherWorkerOwnsGoesToItsRing) {
 
 TEST_P(HandOverTest, AFullRingDropsWhatThereIsNoRoomForAndNoMore) {
   EgressHandover ring("hand-over-full-" + std::to_string(exits));
-  d.outlets[1].owner = &ring;
+  d.port_egresses[1].owner = &ring;
   const auto full = [&] { return d.drops(0, DropReason::handover_full); };
   for (std::size_t round = 0; full() == 0; ++round) {
     ASSERT_LT(round, 100 * exits);
@@ -127,7 +127,7 @@ TEST_P(HandOverTest, AFullRingDropsWhatThereIsNoRoomForAndNoMore) {
   }
   EXPECT_EQ(d.ports[1].handed_over + full(), sent[1].size());
   EXPECT_EQ(d.ports[0].forwarded + full(), d.ports[0].rx_packets);
-  std::array<HandedPacket, kVector> burst;
+  std::array<HandedPacket, kBurst> burst;
   for (std::size_t n = 0, at = 0; (n = ring.dequeue(burst)) > 0; at += n) {
     d.ports[1].taken_over += n;
     for (std::size_t i = 0; i < n; ++i)

@@ -204,7 +204,7 @@ TEST(IngressReload, ATurnFlushesABoundedNumber) {
   for (; b.d.ingress->held() > 0 && turns < 20; ++turns) {
     const std::uint32_t before = b.d.ingress->held();
     b.d.turn(b.d.now);
-    EXPECT_LE(before - b.d.ingress->held(), 4 * kVector);
+    EXPECT_LE(before - b.d.ingress->held(), 4 * kBurst);
     for (const int n : b.numbers()) numbers.push_back(n);
   }
   EXPECT_EQ(turns, 4);

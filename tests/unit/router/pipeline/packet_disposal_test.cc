@@ -23,7 +23,7 @@ class Case {
     return fate([&](rte_mbuf* m) { disposal_.punt(m, 1, reason, l3_offset, next_hop, 1); });
   }
   std::string refuse(DropReason reason, Refusal why) {
-    return fate([&](rte_mbuf* m) { disposal_.refuse(m, 1, reason, why, kUntagged, 1); });
+    return fate([&](rte_mbuf* m) { disposal_.drop_and_report(m, 1, reason, why, kUntagged, 1); });
   }
   template <class Leave>
   std::string fate(Leave&& leave) {
@@ -110,7 +110,7 @@ TEST(PacketDisposal, ShowsDropsToWhoLooksOn) {
   EXPECT_EQ(seen(), "source_check ");
   EXPECT_EQ(c.refuse(DropReason::no_route, Refusal::no_route), "freed dropped no_route") << "no room";
   EXPECT_EQ(seen(), "no_route ");
-  c.fate([&](rte_mbuf* m) { c.disposal().consume(m); });
+  c.fate([&](rte_mbuf* m) { c.disposal().free(m); });
   EXPECT_EQ(c.punt(PuntReason::arp), "freed punted arp");
   EXPECT_EQ(seen(), "");
   c.disposal().set_tap(nullptr);
@@ -206,15 +206,16 @@ TEST(PacketDisposal, LossesAreCountedOnceForWhoseTheyAre) {
     return m;
   };
   for (int round = 0; round < 3; ++round) {
-    for (FlowId f = 0; f < 40; ++f) disposal.lose(owned(f % 4), 1, DropReason::early, 50 + f % 4);
+    for (FlowId f = 0; f < 40; ++f) disposal.drop_owned(owned(f % 4), 1, DropReason::early, 50 + f % 4);
     disposal.flush();
     for (FlowId f = 0; f < 40; ++f) disposal.drop(owned(f % 4), 1, DropReason::early);
     disposal.flush();
-    for (FlowId f = 0; f < 40; ++f) disposal.consume(owned(f % 4));
+    for (FlowId f = 0; f < 40; ++f) disposal.free(owned(f % 4));
     rte_mbuf* const nobodys = test::to_mbuf(test::udp_frame());
     disown(nobodys);
-    disposal.lose(nobodys, 1, DropReason::early);
-    for (FlowId f = 0; f < 100; ++f) disposal.lose(owned(f % 4), 0, DropReason::overflow);  // more than a bin
+    disposal.drop_owned(nobodys, 1, DropReason::early);
+    for (FlowId f = 0; f < 100; ++f)
+      disposal.drop_owned(owned(f % 4), 0, DropReason::overflow);  // more than a bin
     disposal.flush();
     disposal.flush();
   }

@@ -87,7 +87,7 @@ class ReloadBed {
   }
 
   FlowId flow(const Udp& u) {
-    const Vector v = parsed(u);
+    const Burst v = parsed(u);
     const FlowTable& flows = d.ingress->flows();
     return flows.find(v.header[0].key, flows.hash(v.header[0].key), d.now);
   }
@@ -149,8 +149,8 @@ class ReloadBed {
   DataPlane d;
 
  private:
-  Vector parsed(const Udp& u) {
-    Vector v;
+  Burst parsed(const Udp& u) {
+    Burst v;
     const ParseContext context{d.macs[u.port], u.port, d.current->classifier.uses_dscp(), false};
     EXPECT_TRUE(parse(udp_frame(u), context, v.header[0]).forwards());
     return v;

@@ -31,8 +31,8 @@ class RewriteStageTest : public testing::Test {
  protected:
   RewriteStageTest() : stage(d.next_hops, d.macs, d.disposal, pending) { d.next_hops.set(kHop, ready(1)); }
 
-  Vector vector(const std::vector<Octets>& frames, std::uint8_t mark) {
-    Vector v = d.parsed(frames);
+  Burst vector(const std::vector<Octets>& frames, std::uint8_t mark) {
+    Burst v = d.parsed(frames);
     for (std::size_t i = 0; i < v.size; ++i) {
       v.route[i] = kHop;
       v.egress[i] = 1;
@@ -41,7 +41,7 @@ class RewriteStageTest : public testing::Test {
     return v;
   }
   Octets rewritten(const Octets& frame, std::uint8_t mark = kKeepDscp) {
-    Vector v = vector({frame}, mark);
+    Burst v = vector({frame}, mark);
     stage.run(v);
     EXPECT_EQ(v.size, 1u);
     EXPECT_EQ(v.mbuf[0]->pkt_len, v.mbuf[0]->data_len);
@@ -96,7 +96,7 @@ TEST_F(RewriteStageTest, TagsAndPaddingGo) {
 TEST_F(RewriteStageTest, PaddingInFurtherBuffersGoesToo) {
   using namespace frames;
   const Octets payload = udp(1, 2, 4);
-  Vector v = vector({ethernet(kIpv4) + ip4(17, payload)}, kKeepDscp);
+  Burst v = vector({ethernet(kIpv4) + ip4(17, payload)}, kKeepDscp);
   ASSERT_EQ(rte_pktmbuf_chain(v.mbuf[0], to_mbuf(zeros(100))), 0);
   ASSERT_EQ(rte_pktmbuf_chain(v.mbuf[0], to_mbuf(zeros(100))), 0);
   stage.run(v);
@@ -110,7 +110,7 @@ TEST_F(RewriteStageTest, PacketsFollowTheirNextHop) {
   using namespace frames;
   const Octets payload = udp(1, 2, 4), in = ethernet(kIpv4) + ip4(17, payload);
   d.next_hops.set(kHop, ready(0, 7));
-  Vector v = vector({in}, kKeepDscp);
+  Burst v = vector({in}, kKeepDscp);
   stage.run(v);
   ASSERT_EQ(v.size, 1u);
   EXPECT_EQ(v.egress[0], 0);
@@ -122,7 +122,7 @@ TEST_F(RewriteStageTest, PacketsAreDroppedWhenTheirNextHopHasGone) {
   using State = NextHopEntry::State;
   for (const State state :
        {State::no_route, State::blackhole, State::local, State::glean, State::unresolved}) {
-    Vector v = vector({ethernet(kIpv4) + ip4(17, udp(1, 2, 4)), ethernet(kIpv4) + ip4(17, udp(3, 4, 8))}, 0);
+    Burst v = vector({ethernet(kIpv4) + ip4(17, udp(1, 2, 4)), ethernet(kIpv4) + ip4(17, udp(3, 4, 8))}, 0);
     v.route[0] = 6;
     v.mbuf[0]->port = v.mbuf[1]->port = 1;  // where they came in
     d.next_hops.set(6, test::not_ready(state));

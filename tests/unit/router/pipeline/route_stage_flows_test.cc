@@ -194,8 +194,8 @@ TEST(RouteStageFlows, KnownOrNotGoTheSameWay) {
   std::size_t remembered = 0;
   for (int round = 0; round < 20'000; ++round) {
     if (random() % 4 == 0) change();
-    Vector known, unknown;
-    known.size = random() % (kVector + 1);
+    Burst known, unknown;
+    known.size = random() % (kBurst + 1);
     for (std::size_t i = 0; i < known.size; ++i) {
       const std::size_t flow = random() % keys.size();
       known.mbuf[i] = nullptr;
@@ -240,8 +240,8 @@ class RaceForARoute {
  public:
   RaceForARoute() {
     for (std::uint32_t i = 0; i <= kChanges; ++i) next_hops_.set(kNextHopsFixed + i, ready(1));
-    packets_.size = kVector;
-    for (std::size_t i = 0; i < kVector; ++i) {
+    packets_.size = kBurst;
+    for (std::size_t i = 0; i < kBurst; ++i) {
       FlowKey key{.rest = i, .address = {1, 2, 0, 3}};
       key.address[2] = __builtin_bswap64(0x2001'0db8'0001'0000);
       key.v6 = true;
@@ -295,8 +295,8 @@ class RaceForARoute {
     while (!done_) {
       const std::uint32_t before = made_.load(std::memory_order_acquire);
       const std::uint64_t first = flows_.recall(packets_.flow[0]);
-      Vector v = packets_;
-      v.size = turns_ % 3 == 0 ? kVector : 1;  // a short one is between two looks for a shorter time
+      Burst v = packets_;
+      v.size = turns_ % 3 == 0 ? kBurst : 1;  // a short one is between two looks for a shorter time
       stage_.run(v, 0, &flows_);
       for (std::size_t i = 0; i < v.size; ++i) older_ += v.next_hop(i) < kNextHopsFixed + before;
       remembered_ += flows_.recall(packets_.flow[0]) == first;
@@ -309,7 +309,7 @@ class RaceForARoute {
   FilterStage filters_{d_.snapshot, next_hops_, d_.disposal};
   RouteStage stage_{d_.snapshot, d_.fib, next_hops_, filters_, d_.disposal, FlowHasher(1), true};
   FlowTable flows_{200, std::chrono::seconds(100), 1};
-  Vector packets_;
+  Burst packets_;
   std::atomic<std::uint32_t> made_{0};
   std::atomic<std::uint64_t> turns_{0};
   std::atomic<bool> done_{true};  // no reader yet

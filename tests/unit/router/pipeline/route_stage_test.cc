@@ -131,7 +131,7 @@ class Alone {
         stage_(d.snapshot, d.fib, d.next_hops, filters_, d.disposal, FlowHasher(1), true) {}
   // Next hops of the packets that go on, in order.
   std::vector<std::uint32_t> run(const std::vector<Octets>& frames) {
-    Vector v = d_.parsed(frames);
+    Burst v = d_.parsed(frames);
     stage_.run(v, 0, nullptr);
     std::vector<std::uint32_t> hops;
     for (std::size_t i = 0; i < v.size; ++i) hops.push_back(v.next_hop(i));
@@ -203,7 +203,7 @@ TEST(RouteStage, WholeVectorsOfBothFamilies) {
   Alone stage(d);
   std::vector<Octets> frames;
   std::vector<std::uint32_t> expected;
-  for (std::size_t i = 0; i < kVector; ++i) {
+  for (std::size_t i = 0; i < kBurst; ++i) {
     frames.push_back(i % 3 == 0 ? to6(2) : to(0x0a020001));
     expected.push_back(i % 3 == 0 ? v6 : v4);
   }

@@ -11,7 +11,7 @@
 namespace surety::memif {
 namespace {
 
-using test::letter;
+using test::received;
 
 TEST(MemifMessage, HasTheLayoutOfVersionTwo) {
   EXPECT_EQ(sizeof(Hello), 43u);
@@ -76,7 +76,7 @@ class Hostile : public testing::Test {
   template <class Body>
   std::string refusal(const Body& body, int fd = -1) {
     try {
-      session_->hear(letter(body, fd));
+      session_->handle(received(body, fd));
     } catch (const Refusal& e) {
       return e.what();
     }
@@ -166,14 +166,14 @@ TEST_F(Hostile, AServersMessagesAreNotAClients) {
 }
 
 TEST(MemifClient, WantsAGreetingFirstAndOnce) {
-  const auto hear = [](Session& s, const auto& body) { s.hear(letter(body)); };
+  const auto handle = [](Session& s, const auto& body) { s.handle(received(body)); };
   auto session = request({});
-  EXPECT_THROW(hear(*session, Connected{}), Refusal);
-  EXPECT_THROW(hear(*session, Hello{.min_version = kVersion + 1, .max_version = kVersion + 1}), Refusal);
+  EXPECT_THROW(handle(*session, Connected{}), Refusal);
+  EXPECT_THROW(handle(*session, Hello{.min_version = kVersion + 1, .max_version = kVersion + 1}), Refusal);
   session = request({.log2_ring_size = 2});
-  hear(*session, Hello{.min_version = kVersion, .max_version = kVersion});
-  EXPECT_THROW(hear(*session, Hello{.min_version = kVersion, .max_version = kVersion}), Refusal);
-  hear(*session, Connected{});
+  handle(*session, Hello{.min_version = kVersion, .max_version = kVersion});
+  EXPECT_THROW(handle(*session, Hello{.min_version = kVersion, .max_version = kVersion}), Refusal);
+  handle(*session, Connected{});
   EXPECT_TRUE(session->agreed());
   EXPECT_EQ(session->take_link().transmit.ring.size(), 1u) << "a server that takes rings of one";
 }

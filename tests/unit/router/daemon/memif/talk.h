@@ -14,20 +14,20 @@
 
 namespace surety::memif::test {
 
-inline Letter letter(const Message& m, int fd = -1) {
+inline ReceivedMessage received(const Message& m, int fd = -1) {
   return {m, fd < 0 ? Fd() : Fd(::dup(fd))};
 }
 
 template <class Body>
-Letter letter(const Body& body, int fd = -1) {
-  return letter(Message::of(body), fd);
+ReceivedMessage received(const Body& body, int fd = -1) {
+  return received(Message::of(body), fd);
 }
 
 // Says to `to` all that `from` has to say.
 inline bool pass(Session& from, Session& to) {
-  const auto sayings = from.take_sayings();
-  for (const auto& s : sayings) to.hear(letter(s.message, s.fd));
-  return !sayings.empty();
+  const auto replies = from.take_replies();
+  for (const auto& s : replies) to.handle(received(s.message, s.fd));
+  return !replies.empty();
 }
 
 struct Links {

@@ -48,8 +48,8 @@ class Doctor : public testing::Test {
 
   void configure(const std::string& text) { m_.put("/etc/surety/surety.yaml", text); }
 
-  Patient patient() {
-    Patient p{m_.host()};
+  HostFacts facts() {
+    HostFacts p{m_.host()};
     p.file = "/etc/surety/surety.yaml";
     if (m_.host().exists(p.file)) p.parsed = config::parse_file(m_.host().at(p.file));
     p.machine = read_machine_file(p.host);
@@ -65,7 +65,7 @@ class Doctor : public testing::Test {
   // The worst that a check says.
   Finding finding(std::string_view check) {
     Finding worst = ok("(nothing)");
-    for (const auto& [name, f] : examine(patient()))
+    for (const auto& [name, f] : examine(facts()))
       if (name == check && (f.verdict > worst.verdict || worst.says == "(nothing)")) worst = f;
     return worst;
   }
@@ -99,7 +99,7 @@ class Doctor : public testing::Test {
 constexpr Verdict kOk = Verdict::ok, kWarning = Verdict::warning, kError = Verdict::error;
 
 TEST_F(Doctor, FindsNothingOnAMachineThatIsWell) {
-  const auto all = examine(patient());
+  const auto all = examine(facts());
   for (const auto& [check, f] : all) EXPECT_EQ(f.verdict, kOk) << check << ": " << f.says;
   EXPECT_FALSE(has_errors(all));
   EXPECT_GT(all.size(), 15U);

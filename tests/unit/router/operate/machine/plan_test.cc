@@ -15,8 +15,8 @@ using testing::HasSubstr;
 
 constexpr std::uint64_t kMemory = 200 << 20;  // 100 hugepages
 
-Plan plan(const FakeMachine& m, const Wishes& wishes = {}) {
-  return make_plan(m.host(), chosen_nics(find_nics(m.host(), {}), wishes), wishes,
+Plan plan(const FakeMachine& m, const SetupOptions& options = {}) {
+  return make_plan(m.host(), chosen_nics(find_nics(m.host(), {}), options), options,
                    [](const config::Config&) { return kMemory; });
 }
 
@@ -40,7 +40,7 @@ TEST(Plan, TakesWhatIsFree) {
 
 TEST(Plan, NeverTakesTheWayToThisMachine) {
   FakeMachine m;
-  Wishes named;
+  SetupOptions named;
   named.ports = {"eth1", "eth0"};
   EXPECT_THROW(plan(m, named), std::runtime_error);
   named.ports = {"0000:00:03.0"};
@@ -54,7 +54,7 @@ TEST(Plan, AnIommuLetsVfioHaveThem) {
   iommu(m);
   EXPECT_THAT(plan(m).devices, ElementsAre("pci 0000:01:00.0", "pci 0000:02:00.0"));
   EXPECT_EQ(plan(m).machine.nics[0].driver, "vfio-pci");
-  Wishes kernel;
+  SetupOptions kernel;
   kernel.driver = "af_xdp";
   EXPECT_THAT(plan(m, kernel).devices, ElementsAre("af_xdp eth1", "af_xdp eth2"));
 }
@@ -72,9 +72,9 @@ TEST(Plan, AGroupGoesAsAWhole) {
 
 TEST(Plan, WithoutAnIommuVfioIsRefused) {
   FakeMachine m;
-  Wishes wishes;
-  wishes.driver = "vfio-pci";
-  EXPECT_THROW(plan(m, wishes), std::runtime_error);
+  SetupOptions options;
+  options.driver = "vfio-pci";
+  EXPECT_THROW(plan(m, options), std::runtime_error);
 }
 
 TEST(Plan, Mlx5StaysBound) {
@@ -88,10 +88,10 @@ TEST(Plan, TakesNoMoreThanHalfOfTheMemory) {
   FakeMachine m;
   m.memory(0, 400'000);
   EXPECT_TRUE(plan(m).machine.hugepages.empty());
-  Wishes wishes;
-  wishes.hugepages = 500;
-  EXPECT_EQ(plan(m, wishes).machine.hugepages.at(0), 97U);
-  EXPECT_THAT(plan(m, wishes).notes.back(), HasSubstr("97 of 500"));
+  SetupOptions options;
+  options.hugepages = 500;
+  EXPECT_EQ(plan(m, options).machine.hugepages.at(0), 97U);
+  EXPECT_THAT(plan(m, options).notes.back(), HasSubstr("97 of 500"));
 }
 
 TEST(Plan, AConfigurationOfTheOperatorStays) {
@@ -102,7 +102,7 @@ TEST(Plan, AConfigurationOfTheOperatorStays) {
   EXPECT_EQ(plan(m).configuration, std::nullopt);
   m.put("/etc/surety/surety.yaml", "version: 1\nports: {}\n");  // as the package has it
   EXPECT_NE(plan(m).configuration, std::nullopt);
-  Wishes keep;
+  SetupOptions keep;
   keep.keep_configuration = true;
   EXPECT_EQ(plan(m, keep).configuration, std::nullopt);
 }
@@ -113,9 +113,9 @@ TEST(FirstConfiguration, PassesTheCheckWithWhatTheNicsHave) {
       R"([{"ifname": "eth1", "addr_info": [{"local": "10.1.0.254", "prefixlen": 24, "scope": "global"},
                   {"local": "2001:db8::1", "prefixlen": 64, "scope": "global"}, {"local": "fe80::1", "prefixlen": 64, "scope": "link"}]}])");
   m.put("/sys/class/net/eth2/queues/rx-1/rps_cpus", "0");
-  Wishes wishes;
-  wishes.ports = {"eth1", "eth2"};
-  const Plan p = plan(m, wishes);
+  SetupOptions options;
+  options.ports = {"eth1", "eth2"};
+  const Plan p = plan(m, options);
   const auto parsed = config::parse(*p.configuration, "surety.yaml");
   ASSERT_TRUE(parsed.ok()) << parsed.diagnostics.front().format();
   const auto& ports = parsed.config->ports;
@@ -155,13 +155,13 @@ TEST(ChooseCores, FewerThanFourAreLeftAlone) {
 
 TEST(Plan, IsolatesWhatItIsToldTo) {
   FakeMachine m;
-  Wishes wishes;
-  wishes.isolate = "1";
-  EXPECT_THAT(plan(m, wishes).machine.isolated, ElementsAre(1));
-  EXPECT_THAT(*plan(m, wishes).configuration, HasSubstr("workers: [1]"));
+  SetupOptions options;
+  options.isolate = "1";
+  EXPECT_THAT(plan(m, options).machine.isolated, ElementsAre(1));
+  EXPECT_THAT(*plan(m, options).configuration, HasSubstr("workers: [1]"));
   for (const char* wrong : {"0", "0,1", "9", "x"}) {
-    wishes.isolate = wrong;
-    EXPECT_THROW(plan(m, wishes), std::runtime_error) << wrong;
+    options.isolate = wrong;
+    EXPECT_THROW(plan(m, options), std::runtime_error) << wrong;
   }
 }
 

@@ -89,8 +89,8 @@ TEST(Setup, TwiceIsUndoneAsOnce) {
   const auto before = files(m);
   set_up_with(asked(m));
   auto again = asked(m);
-  again.wishes.ports = {"eth2"};
-  again.wishes.hugepages = 300;
+  again.options.ports = {"eth2"};
+  again.options.hugepages = 300;
   set_up_with(again);
   EXPECT_EQ(m.hugepages(0), "300");
   undone(m);
@@ -195,7 +195,7 @@ TEST(Setup, WhatComesAfterAStepThatIsNotUndoneWaits) {
   const auto before = files(m);
   set_up_with(asked(m));
   auto again = asked(m);
-  again.wishes.isolate = "1";
+  again.options.isolate = "1";
   set_up_with(again);
   m.remove("/commands/log");
   const std::string blocked = std::string(kGrubFile) + ".surety-new/entry";
@@ -259,7 +259,7 @@ TEST(Setup, BindsByItselfWithoutDriverctl) {
   m.put("/sys/bus/pci/drivers/vfio-pci/bind", "");
   m.put("/sys/bus/pci/drivers/ixgbe/unbind", "");
   auto s = asked(m);
-  s.wishes.ports = {"eth1"};
+  s.options.ports = {"eth1"};
   EXPECT_THAT(set_up_with(s, 1),
               HasSubstr("is bound to ixgbe, not to vfio-pci"));  // no kernel acts on a tree
   EXPECT_EQ(m.text("/sys/bus/pci/devices/0000:01:00.0/driver_override"), "vfio-pci");
@@ -272,7 +272,7 @@ TEST(Setup, BindsByItselfWithoutDriverctl) {
 TEST(Setup, WithoutGrubItSaysTheWords) {
   FakeMachine m;
   auto s = asked(m);
-  s.wishes.isolate = "1";
+  s.options.isolate = "1";
   EXPECT_THAT(set_up_with(s),
               HasSubstr("add `isolcpus=1 nohz_full=1 rcu_nocbs=1` to the kernel's command line"));
   EXPECT_FALSE(m.host().exists(kGrubFile));

@@ -31,12 +31,12 @@ config::Filter all() {
   return {"all", {{true, {}}}};
 }
 
-struct Burst {
+struct Packets {
   std::vector<Octets> frames;
   std::vector<ParsedPacket> headers;
   std::vector<FilteredPacket> packets;
 
-  explicit Burst(const std::vector<std::uint8_t>& protocols) : headers(protocols.size()) {
+  explicit Packets(const std::vector<std::uint8_t>& protocols) : headers(protocols.size()) {
     for (const std::uint8_t p : protocols)
       frames.push_back(ethernet(kIpv4) + ip4(p, p == kTcp ? tcp(1, 2, 0) : udp(1, 2, 0)));
     for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -52,7 +52,7 @@ TEST(Filters, JudgeAndCountEachPacket) {
   EXPECT_EQ(filters.first_counter(0), 0u);
   EXPECT_EQ(filters.first_counter(1), 2u);
   Counts counts(5);
-  const Burst burst({kTcp, kUdp, kIcmp, kTcp});
+  const Packets burst({kTcp, kUdp, kIcmp, kTcp});
   EXPECT_EQ(filters.judge(1, burst.packets, counts), 0b0110u);
   EXPECT_THAT(counts, ElementsAre(0, 0, 2, 1, 1));
   EXPECT_EQ(filters.judge(0, burst.packets, counts), 0u);
@@ -62,7 +62,7 @@ TEST(Filters, JudgeAndCountEachPacket) {
 TEST(Filters, JudgeAFullVector) {
   const Filters filters(with({web()}));
   Counts counts(3);
-  const Burst burst(std::vector<std::uint8_t>(64, kUdp));
+  const Packets burst(std::vector<std::uint8_t>(64, kUdp));
   EXPECT_EQ(filters.judge(0, burst.packets, counts), ~std::uint64_t{0});
   EXPECT_THAT(counts, ElementsAre(0, 64, 0));
 }

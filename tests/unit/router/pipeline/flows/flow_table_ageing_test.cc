@@ -285,7 +285,7 @@ TEST_P(Model, RandomLife) {
         break;
       }
       case 2: {
-        std::vector<FlowKey> keys(rng.next() % (kVector + 1));
+        std::vector<FlowKey> keys(rng.next() % (kBurst + 1));
         std::vector<FlowId> expected;
         for (auto& key : keys) key = any_key(), expected.push_back(alive(key));
         EXPECT_EQ(t.look(keys, at(now)), expected);

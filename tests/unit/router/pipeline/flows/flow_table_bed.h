@@ -50,8 +50,8 @@ struct Table : FlowTable {
     std::vector<ParsedPacket> packets(keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) packets[i].key = keys[i], packets[i].v6 = keys[i].v6;
     std::vector<FlowId> ids(keys.size(), 12345);
-    expect(packets, hashes.data(), ids.data());
-    for (std::size_t i = 0; i < keys.size(); ++i) ids[i] = confirm(ids[i], keys[i], hashes[i], tick(now));
+    prefetch_records(packets, hashes.data(), ids.data());
+    for (std::size_t i = 0; i < keys.size(); ++i) ids[i] = verify(ids[i], keys[i], hashes[i], tick(now));
     return ids;
   }
   std::uint32_t sweep(Time now, std::uint32_t records) {

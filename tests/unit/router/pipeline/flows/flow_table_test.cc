@@ -75,15 +75,15 @@ TEST(FlowTable, MeetsOrdinaryFlowsAtOnce) {
   t[t.get(keys[4])].flags |= FlowRecord::redirect;
   t[t.get(keys[5])].flags |= FlowRecord::sticky;
   packets[7].key = v4(80);
-  t.announce(packets, hashes.data());
+  t.prefetch_buckets(packets, hashes.data());
   for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(hashes[i], t.hash(packets[i].key));
   hashes[6] = t.hash(keys[1]);  // of another flow
   std::vector<FlowId> ids(keys.size());
-  t.expect(packets, hashes.data(), ids.data());
+  t.prefetch_records(packets, hashes.data(), ids.data());
   std::vector<std::uint16_t> services(keys.size());
-  const auto met = t.meet(packets, ids.data(), services.data(), t.tick(at(9)));
-  EXPECT_EQ(met.others, 0b011001100u);  // a second packet, a stale flow, two that are not known
-  EXPECT_EQ(met.redirected, 0b000010000u);
+  const auto found = t.look_up(packets, ids.data(), services.data(), t.tick(at(9)));
+  EXPECT_EQ(found.others, 0b011001100u);  // a second packet, a stale flow, two that are not known
+  EXPECT_EQ(found.redirected, 0b000010000u);
   for (const std::size_t i : {0u, 1u, 4u, 5u, 8u}) {
     EXPECT_EQ(services[i], 100 + i);
     EXPECT_EQ(t[ids[i]].last_seen, t.tick(at(9)));
@@ -101,12 +101,12 @@ TEST(FlowTable, AnIdleFlowIsNotMet) {
   packets[0].key = key;
   const std::uint64_t hash = t.hash(key);
   std::uint16_t service = 0;
-  const auto met = [&](int now) { return t.meet(packets, &id, &service, t.tick(at(now))).others; };
-  EXPECT_EQ(met(11), 1u);
-  t[id].flags |= FlowRecord::sticky;  // but it is one that holds packets: confirm() knows
-  EXPECT_EQ(met(11), 1u);
-  EXPECT_EQ(t.confirm(id, key, hash, t.tick(at(11))), id);
-  EXPECT_EQ(met(10), 0u);
+  const auto found = [&](int now) { return t.look_up(packets, &id, &service, t.tick(at(now))).others; };
+  EXPECT_EQ(found(11), 1u);
+  t[id].flags |= FlowRecord::sticky;  // but it is one that holds packets: verify() tells them apart
+  EXPECT_EQ(found(11), 1u);
+  EXPECT_EQ(t.verify(id, key, hash, t.tick(at(11))), id);
+  EXPECT_EQ(found(10), 0u);
 }
 
 TEST(FlowTable, ARecordStartsClean) {
@@ -256,7 +256,7 @@ TEST(FlowTable, AVectorOf64OfEveryKind) {
   Table t(60, 10s, 5);
   std::vector<FlowKey> keys;
   std::vector<FlowId> expected;
-  for (std::uint32_t i = 0; i < kVector; ++i) {
+  for (std::uint32_t i = 0; i < kBurst; ++i) {
     keys.push_back(i % 3 == 0 ? v6(i) : v4(i, 1, i, static_cast<std::uint8_t>(i)));
     expected.push_back(i % 4 == 0 ? kNoFlow : t.put(keys.back()));
   }

@@ -12,7 +12,7 @@
 
 namespace surety {
 
-class Errands {
+class RemoteCall {
  public:
   using What = std::function<void()>;
 
