@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "conditioners/results.h"
+
 namespace surety::endpoints {
 
 // clang-format off
@@ -45,21 +47,7 @@ namespace surety::endpoints {
   X(dccp_sync,          "a Sync beyond the limit of the rate of answers")
 // clang-format on
 
-enum class Refusal : std::uint8_t {
-#define X(name, help) name,
-  SURETY_REFUSALS(X)
-#undef X
-      none,  // accepted
-};
-inline constexpr std::size_t kRefusals = static_cast<std::size_t>(Refusal::none);
-struct RefusalInfo {
-  std::string_view name, help;
-};
-inline constexpr std::array<RefusalInfo, kRefusals> kRefusalInfo{{
-#define X(name, help) {#name, help},
-    SURETY_REFUSALS(X)
-#undef X
-}};
+SURETY_RESULTS(Refusal, SURETY_REFUSALS)
 constexpr std::string_view name(Refusal r) {
   return r == Refusal::none ? "none" : kRefusalInfo[static_cast<std::size_t>(r)].name;
 }

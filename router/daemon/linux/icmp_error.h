@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "conditioners/fair_limit.h"
+#include "conditioners/results.h"
 #include "router/pipeline/routes/port_addresses.h"
 #include "router/pipeline/wire/slot.h"
 
@@ -48,21 +49,7 @@ enum class IcmpProblem : std::uint8_t {
   X(no_address,    "not reported: the router has no source address of this family")                 \
   X(limited,       "not reported: beyond the number of errors per second")
 // clang-format on
-enum class IcmpErrorResult : std::uint8_t {
-#define X(name, help) name,
-  SURETY_ICMP_ERROR_RESULTS(X)
-#undef X
-      none,
-};
-inline constexpr std::size_t kIcmpErrorResults = static_cast<std::size_t>(IcmpErrorResult::none);
-struct IcmpErrorResultInfo {
-  std::string_view name, help;
-};
-inline constexpr std::array<IcmpErrorResultInfo, kIcmpErrorResults> kIcmpErrorResultInfo{{
-#define X(name, help) {#name, help},
-    SURETY_ICMP_ERROR_RESULTS(X)
-#undef X
-}};
+SURETY_RESULTS(IcmpErrorResult, SURETY_ICMP_ERROR_RESULTS)
 
 // The ingress port of a packet, for its sender (RFC 5837).
 struct InterfaceInformation {

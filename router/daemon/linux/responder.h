@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "conditioners/results.h"
 #include "router/daemon/linux/held_packets.h"
 #include "router/daemon/linux/request_parts.h"
 #include "router/daemon/linux/tag_bindings.h"
@@ -47,21 +48,7 @@ namespace surety {
   X(limited,       "beyond the number that is answered at once")                                             \
   X(unhandled,     "for a kernel, whether the port has one or not")
 // clang-format on
-enum class ResponderResult : std::uint8_t {
-#define X(name, help) name,
-  SURETY_RESPONDER_RESULTS(X)
-#undef X
-      none,
-};
-inline constexpr std::size_t kResponderResults = static_cast<std::size_t>(ResponderResult::none);
-struct ResponderResultInfo {
-  std::string_view name, help;
-};
-inline constexpr std::array<ResponderResultInfo, kResponderResults> kResponderResultInfo{{
-#define X(name, help) {#name, help},
-    SURETY_RESPONDER_RESULTS(X)
-#undef X
-}};
+SURETY_RESULTS(ResponderResult, SURETY_RESPONDER_RESULTS)
 
 class Responder {
  public:

@@ -193,7 +193,7 @@ Verdict dropped(DropReason reason) {
 }
 
 Verdict kernel(PuntReason reason) {
-  const PuntReasonInfo& i = kPuntReasonInfo[static_cast<std::size_t>(reason)];
+  const ResultInfo& i = kPuntReasonInfo[static_cast<std::size_t>(reason)];
   return {"kernel", std::string(i.name), std::string(i.help)};
 }
 

@@ -32,6 +32,7 @@
 #include <string_view>
 
 #include "conditioners/drop_reason.h"
+#include "conditioners/results.h"
 #include "config/address.h"
 #include "router/pipeline/wire/rewrite.h"
 
@@ -52,21 +53,7 @@ namespace surety {
   X(mtu,        "larger than the egress MTU: its sender gets an ICMP error")          \
   X(neighbor,   "next hop not resolved: held until it answers")
 // clang-format on
-enum class PuntReason : std::uint8_t {
-#define X(name, help) name,
-  SURETY_PUNT_REASONS(X)
-#undef X
-      none,
-};
-inline constexpr std::size_t kPuntReasons = static_cast<std::size_t>(PuntReason::none);
-struct PuntReasonInfo {
-  std::string_view name, help;
-};
-inline constexpr std::array<PuntReasonInfo, kPuntReasons> kPuntReasonInfo{{
-#define X(name, help) {#name, help},
-    SURETY_PUNT_REASONS(X)
-#undef X
-}};
+SURETY_RESULTS(PuntReason, SURETY_PUNT_REASONS)
 
 inline constexpr std::size_t kMaxPorts = 32;  // 5 bits of the flow key
 
