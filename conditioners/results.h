@@ -10,7 +10,7 @@
 namespace surety {
 
 struct ResultInfo {
-  std::string_view name, help;  // of metrics and `surety show`
+  std::string_view name, help;  // shown by metrics and `surety show`
 };
 
 #define SURETY_RESULT_NAME(name, help) name,

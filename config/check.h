@@ -22,7 +22,7 @@ std::string sold_in_all(const Config& config);
 
 struct Report {
   std::optional<Config> config;  // none: it has errors
-  std::string text, sum;         // diagnostics and the customers' committed rates (check.h); the last line
+  std::string text, sum;         // diagnostics and the customers' committed rates; the last line
 };
 Report check(const std::string& path);
 

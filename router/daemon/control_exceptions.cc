@@ -87,13 +87,13 @@ bool Control::deliver_punts() {
 // The first segment has all that parse() has read; further ones can only be padding.
 Control::Punted Control::take(rte_mbuf* m) {
   std::span<std::uint8_t> frame{rte_pktmbuf_mtod(m, std::uint8_t*), m->data_len};
-  const std::size_t l3 = m->l2_len, tags = l3 > kEthernetHeader ? l3 - kEthernetHeader : 0;
+  const std::size_t l3 = noted_l3_offset(m), tags = l3 > kEthernetHeader ? l3 - kEthernetHeader : 0;
   std::memmove(frame.data() + tags, frame.data(), 12);
   return {.frame = frame.subspan(tags),
           .l3 = l3 - tags,
-          .customer = m->vlan_tci_outer,
-          .interface = m->vlan_tci,
-          .link = interfaces_->exists(m->vlan_tci) ? link(m->vlan_tci) : nullptr};
+          .customer = noted_customer(m),
+          .interface = punted_interface(m),
+          .link = interfaces_->exists(punted_interface(m)) ? link(punted_interface(m)) : nullptr};
 }
 
 // Undeliverable packets are answered here and not by the kernel, which may have no route back and answers for

@@ -20,9 +20,10 @@ Path path_of(const Burst& v, std::size_t i) {
   return path_of(destination_of(v.header[i].key), RouteTarget::decode(v.route[i]).narrowness);
 }
 
-// The path of a packet that is or was held, from its mbuf (keep_notes()).
+// The path of a packet that is or was held, from its mbuf.
 Path path_of(rte_mbuf* m) {
-  return path_of(destination_of(ip_header(m, m->l2_len)), RouteTarget::decode(m->hash.usr).narrowness);
+  return path_of(destination_of(ip_header(m, noted_l3_offset(m))),
+                 RouteTarget::decode(held_route(m)).narrowness);
 }
 }  // namespace
 
@@ -161,8 +162,9 @@ ConditionStage::Fate ConditionStage::condition(Burst& v, std::size_t i, PortInde
     case EtbVerdict::hold:
       break;
   }
-  keep_notes(v, i);
-  shares_.add(v.mbuf[i]->vlan_tci_outer = customer_(v.header[i].key, port));
+  const Customer customer = customer_(v.header[i].key, port);
+  note_held(v.mbuf[i], v.route[i], v.header[i].l3_offset, customer);
+  shares_.add(customer);
   ++ports_[port].held;
   ++services_[v.service[i]].held;
   if (!waiting) {
@@ -216,26 +218,19 @@ void ConditionStage::count_out(FlowId id, const Path& path) {
   clocks_.sent(clocks_.domain(flows_[id].state.csa.domain), path);
 }
 
-// Stores the fields that revive() needs in the mbuf of a held packet.
-void ConditionStage::keep_notes(const Burst& v, std::size_t i) {
-  rte_mbuf* m = v.mbuf[i];
-  m->l2_len = v.header[i].l3_offset & 0x7f;
-  m->hash.usr = v.route[i];
-}
-
 void ConditionStage::revive(Burst& v, const Packet& p, std::uint16_t service) {
   auto* m = static_cast<rte_mbuf*>(p.handle);
   const std::size_t i = v.size++;
   v.mbuf[i] = m;
   v.flow[i] = p.flow;
   v.service[i] = service;
-  v.route[i] = m->hash.usr;
+  v.route[i] = held_route(m);
   v.header[i].length = p.length;
-  v.header[i].l3_offset = static_cast<std::uint8_t>(m->l2_len);
-  const std::uint8_t* const ip = ip_header(m, m->l2_len);
+  v.header[i].l3_offset = noted_l3_offset(m);
+  const std::uint8_t* const ip = ip_header(m, v.header[i].l3_offset);
   v.header[i].v6 = is_v6(ip);
   v.header[i].traffic_class = traffic_class(ip);
-  shares_.remove(m->vlan_tci_outer);
+  shares_.remove(noted_customer(m));
   --ports_[m->port].held;
   --services_[service].held;
   if (p.precedence == Precedence::out && clocks_.has_paths()) [[unlikely]]

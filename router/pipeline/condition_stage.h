@@ -70,7 +70,6 @@ class ConditionStage {
   void enter_clock(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, AlphaClocks::Index clock);
   void follow_path(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p);
   void count_out(FlowId id, const Path& path);
-  static void keep_notes(const Burst& v, std::size_t i);
   void revive(Burst& v, const Packet& p, std::uint16_t service);
 
   const Snapshot* snapshot_;

@@ -153,7 +153,7 @@ void Egress::enqueue_frames(std::span<rte_mbuf* const> burst, Time now) {
 
 void Egress::enqueue_own(std::span<rte_mbuf* const> burst, Time now) {
   for (rte_mbuf* m : burst) {
-    disown(m);
+    clear_owner(m);
     const std::uint16_t type = load_be16(rte_pktmbuf_mtod(m, const std::uint8_t*) + 12);
     const bool ip = type == RTE_ETHER_TYPE_IPV4 || type == RTE_ETHER_TYPE_IPV6;
     if (plain_ || (ip && !is_neighbor_discovery(m)))

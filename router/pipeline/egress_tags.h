@@ -2,9 +2,7 @@
 // VLAN tags of outgoing frames: a frame is queued untagged and gets its tags on the way to the device, so
 // that all code before finds the IP header at one offset.
 //
-// Before that the mbuf contains the outgoing interface and its tags, since a reload may have removed the
-// interface when the frame leaves: RTE_MBUF_F_TX_VLAN in `ol_flags`, its index in `vlan_tci`, its tags in
-// `hash.usr`. Without the flag the frame leaves by the port itself, untagged.
+// Before that the mbuf has notes of the egress interface and its tags (mbuf_notes.h).
 #pragma once
 
 #include <rte_ether.h>
@@ -14,26 +12,11 @@
 #include <cstring>
 #include <optional>
 
-#include "router/pipeline/interfaces/interface_record.h"
+#include "router/pipeline/flows/mbuf_notes.h"
 #include "router/pipeline/wire/bytes.h"
 #include "router/pipeline/wire/ip_bytes.h"
 
 namespace surety {
-
-inline void set_interface(rte_mbuf* m, InterfaceIndex interface, VlanTags tags) {
-  m->ol_flags |= RTE_MBUF_F_TX_VLAN;
-  m->vlan_tci = interface;
-  m->hash.usr = tags.word();
-}
-inline bool has_interface(const rte_mbuf* m) {
-  return (m->ol_flags & RTE_MBUF_F_TX_VLAN) != 0;
-}
-inline InterfaceIndex interface_of(const rte_mbuf* m, InterfaceIndex port) {
-  return has_interface(m) ? m->vlan_tci : port;
-}
-inline void copy_interface(const rte_mbuf* from, rte_mbuf* to) {
-  if (has_interface(from)) set_interface(to, from->vlan_tci, VlanTags::of_word(from->hash.usr));
-}
 
 // 802.1Q priorities indexed by DSCP (`pcp:`); all 0 without `pcp:`.
 using Priorities = std::array<std::uint8_t, 64>;
@@ -51,7 +34,7 @@ inline std::uint8_t dscp_of(std::uint32_t type_and_ip) {
 inline bool write_tags(rte_mbuf* m, const Priorities& priorities) {
   m->ol_flags &= ~RTE_MBUF_F_TX_VLAN;
   auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
-  const auto tags = VlanTags::of_word(m->hash.usr);
+  const auto tags = noted_tags(m);
   // Copied in whole words, whatever the number of bytes.
   const auto destination = load<std::uint64_t>(frame);  // destination and the first two bytes of the source
   const auto source = load<std::uint32_t>(frame + 8), behind = load<std::uint32_t>(frame + 12);

@@ -280,7 +280,7 @@ bool Ingress::originate(rte_mbuf* m, Time now) {
 
 bool Ingress::hand_over_own(rte_mbuf* m, PortIndex port, Time now) {
   const PortEgress& port_egress = port_egresses_[port];
-  disown(m);
+  clear_owner(m);
   if (port_egress.owner != nullptr) {
     const auto length = static_cast<std::uint16_t>(m->pkt_len - RTE_ETHER_HDR_LEN);
     const HandedPacket packet = port_egress.egress->describe(m, length, snapshot_->queues[port]);

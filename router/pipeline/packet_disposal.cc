@@ -123,10 +123,7 @@ void PacketDisposal::show_drops() const {
 // Returns false if there is no room.
 bool PacketDisposal::hand_up(rte_mbuf* m, PortIndex port, PuntReason reason, std::uint32_t what,
                              std::size_t l3_offset, Customer customer, InterfaceIndex interface) {
-  m->vlan_tci = interface;
-  m->vlan_tci_outer = customer;
-  m->hash.usr = what | static_cast<std::uint32_t>(reason) << 24;
-  m->l2_len = l3_offset & 0x7f;
+  note_punted(m, reason, what, l3_offset, customer, interface);
   m->port = port;
   return rte_ring_enqueue(punts_, m) == 0;
 }

@@ -26,9 +26,6 @@ namespace surety {
 // built-in responder.
 enum class KernelPeer : std::uint8_t { none, sees_all, steered, twin };
 
-// Why a packet is dropped and reported to its sender (RFC 1812 5.2.7.1, RFC 4443 3.1).
-enum class Refusal : std::uint8_t { no_route, unreachable, prohibited, source };
-
 class PacketDisposal {
  public:
   // `punts`: ring to the control thread; nullptr: exceptions are dropped. `seed`: secret, and the same for
@@ -45,7 +42,7 @@ class PacketDisposal {
 
   void drop(rte_mbuf* m, PortIndex port, DropReason reason) { drop(m, Why{.port = port, .reason = reason}); }
 
-  // Drops a packet with `length` bytes of IP that has an owner (losses.h). flush() counts the
+  // Drops a packet with `length` bytes of IP that has an owner (mbuf_notes.h). flush() counts the
   // loss there: with a million flows the owner's counters are in no cache.
   void drop_owned(rte_mbuf* m, PortIndex port, DropReason reason, std::uint32_t length) {
     losses_.prefetch(PacketOwner::of(m), reason);
@@ -125,17 +122,5 @@ class PacketDisposal {
   std::array<Why, kBurst> why_;  // parallel to deferred_
   Losses losses_;
 };
-
-// Fields of a punted mbuf: `hash.usr`, `l2_len`, `vlan_tci` (interface), `vlan_tci_outer` (Customer) and
-// `port` (PortIndex). Written by PacketDisposal, read by the control thread.
-inline std::uint32_t punted_next_hop(const rte_mbuf* m) {
-  return m->hash.usr & 0xffffff;
-}
-inline PuntReason punted_reason(const rte_mbuf* m) {
-  return static_cast<PuntReason>(m->hash.usr >> 24);  // none: it was dropped and is to be reported
-}
-inline Refusal punted_refusal(const rte_mbuf* m) {
-  return static_cast<Refusal>(punted_next_hop(m));
-}
 
 }  // namespace surety

@@ -3,7 +3,7 @@
 // peers, workers move packets.
 //
 // A peer is a process that may do anything: with its messages (session.h), with the memory (memory.h,
-// queues.h), with its descriptors (port.h). At worst it loses its link, and no new connection is accepted
+// queues.h), with its descriptors. At worst it loses its link, and no new connection is accepted
 // for a second. There is one peer at a time, and another cannot displace it; a peer that does not agree in
 // time is disconnected.
 #pragma once

@@ -2,7 +2,7 @@
 // Time for the data plane, from the time stamp counter: the only place where it is read for the router.
 //
 // Guarantees: monotonic per core, starts at 0 when made, 1 ns resolution; the conversion's error is below
-// 10^-9 of the time passed, the frequency's is that of clock.h.
+// 10^-9 of the time passed, the frequency's is that of tsc_frequency().
 #pragma once
 
 #include <rte_cycles.h>

@@ -123,12 +123,12 @@ void Transmitter::tag(Port& port) {
     const rte_mbuf* const m = port.mbufs[i];
     if (!has_interface(m)) continue;
     rte_prefetch0(rte_pktmbuf_mtod(m, const void*));
-    context_.interfaces.expect_sent(m->vlan_tci);
+    context_.interfaces.expect_sent(interface_of(m, port.index));
   }
   for (std::size_t i = port.begin; i < port.end; ++i) {
     rte_mbuf* const m = port.mbufs[i];
     if (!has_interface(m)) continue;
-    const InterfaceIndex interface = m->vlan_tci;
+    const InterfaceIndex interface = interface_of(m, port.index);
     if (write_tags(m, priorities_)) context_.interfaces.sent(interface, m->pkt_len);
   }
 }

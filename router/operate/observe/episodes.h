@@ -79,7 +79,7 @@ class Episodes {
   std::map<std::string, Time, std::less<>> last_;  // last time it happened
 };
 
-// Events for full tables and exceeded limits: one at the begin (episodes.h), derived from existing counters.
+// Events for full tables and exceeded limits: one at the begin, derived from existing counters.
 class LimitEvents {
  public:
   // A table with less than 1/kLow free counts as full.

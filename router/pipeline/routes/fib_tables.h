@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A table of rte_fib with its memory. Without a route the result is 0, which costs no memory
-// (fib_tables.h).
+// A table of rte_fib with its memory. Without a route the result is 0, which costs no memory.
 //
 // Made for `routes`, with `groups` of 256 entries for prefixes longer than the first level. Throws
 // std::runtime_error with the cause without memory. `name`: at most 20 characters, unique in the process.

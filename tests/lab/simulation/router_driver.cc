@@ -66,7 +66,7 @@ RouterDriver::~RouterDriver() {
 }
 
 void RouterDriver::receive(rte_mbuf* m, PortIndex port, Time now) {
-  disown(m);  // as from a device: the router before this one may have conditioned it
+  clear_owner(m);  // as from a device: the router before this one may have conditioned it
   timers(now);
   ingress_->receive({&m, 1}, port, now);
   serve(now);

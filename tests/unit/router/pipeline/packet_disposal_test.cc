@@ -212,7 +212,7 @@ TEST(PacketDisposal, LossesAreCountedOnceForWhoseTheyAre) {
     disposal.flush();
     for (FlowId f = 0; f < 40; ++f) disposal.free(owned(f % 4));
     rte_mbuf* const nobodys = test::to_mbuf(test::udp_frame());
-    disown(nobodys);
+    clear_owner(nobodys);
     disposal.drop_owned(nobodys, 1, DropReason::early);
     for (FlowId f = 0; f < 100; ++f)
       disposal.drop_owned(owned(f % 4), 0, DropReason::overflow);  // more than a bin

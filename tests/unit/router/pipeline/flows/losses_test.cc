@@ -26,7 +26,7 @@ TEST(PacketOwner, TravelsWithThePacket) {
           EXPECT_EQ(o.flow, flow);
           EXPECT_EQ(o.service(), service);
           EXPECT_EQ(o.precedence(), p);
-          disown(&m);
+          clear_owner(&m);
           EXPECT_FALSE(PacketOwner::of(&m).any());
         }
 }
