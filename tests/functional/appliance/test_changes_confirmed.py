@@ -65,8 +65,8 @@ def test_kill_of_who_confirms(router):
 @pytest.mark.long("the steps of test_kill_of_who_confirms, each by chance")
 def test_kill_of_who_confirms_at_random_instants(router):
     confirming, chance = Confirming(router), random.Random(5)
-    began = time.monotonic()
     confirming.begin()
+    began = time.monotonic()
     router.run("confirm")
     lasts, seen = time.monotonic() - began, []
     for _ in range(40):

@@ -83,6 +83,10 @@ def udhcpc(namespace, interface="eth0", *options):
 
 def dhclient6(namespace, interface="eth0"):
     """The same of DHCPv6."""
+    def can_ask():
+        """the client has a link-local address that is no longer tentative, without which dhclient gives up at once"""
+        return "fe80" in namespace.ip("-6", "address", "show", "dev", interface, "scope", "link", "-tentative").stdout
+    wait_for(can_ask)
     with _script(SCRIPT6) as script:
         base = script.parent
         command = ["dhclient", "-6", "-1", "-d", "-sf", script, "-lf", base / "leases", "-pf", base / "pid", "-cf", os.devnull, interface]
