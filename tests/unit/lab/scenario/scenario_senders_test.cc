@@ -121,7 +121,7 @@ TEST(LabSenders, HaveNamesOfTheirOwnAndNoOtherKeys) {
   EXPECT_THAT(wrong("name: f, host: h, to: s, protocol: reno, widow: 64 kB"),
               ElementsAre("5:53 unknown key `widow` in a sender; did you mean `window`?"));
   EXPECT_THAT(wrong("name: f, host: h, to: s, protocol: reno, theta: 2"),
-              ElementsAre("5:53 `theta` is of gtfrc; a reno sender has no `theta`"));
+              ElementsAre("5:53 `theta` is for gtfrc; a reno sender has no `theta`"));
 }
 
 TEST(LabSenders, StartWithinTheRun) {

@@ -67,7 +67,7 @@ TEST_F(MetricsAccessFiles, SecretsAreNobodyElsesBusiness) {
   EXPECT_TRUE(with_password("u:p", 0640).login);
   const std::string said =
       fault({.tls = config::Metrics::Tls{file("cert", "x", 0644), file("key", "y", 0604)}});
-  EXPECT_THAT(said, HasSubstr("key:1:1: error: everybody"));
+  EXPECT_THAT(said, HasSubstr("key:1:1: error: every user of this machine may read"));
   EXPECT_THAT(said, HasSubstr("cert:1:1: error: not a TLS certificate for the key " + directory_ + "/key"));
 }
 

@@ -69,7 +69,7 @@ TEST_F(CaptureRequestTest, HasLimitsAndAMatch) {
 }
 
 TEST_F(CaptureRequestTest, SaysWhatCannotBe) {
-  EXPECT_THAT(refusal(""), HasSubstr("say which"));
+  EXPECT_THAT(refusal(""), HasSubstr("say what to capture"));
   EXPECT_THAT(refusal("lab"), HasSubstr("called lab"));
   EXPECT_THAT(refusal("drops reason=late"), HasSubstr("no drop reason is called late"));
   EXPECT_THAT(refusal("drops reason="), HasSubstr("no drop reason is called"));
