@@ -2,14 +2,15 @@
 // The fields of an mbuf that carry our own data from one stage to another. Each function below writes or
 // reads them; no other code does, except for `port`, the ingress port.
 //
-// | field                          | in an input buffer    | from the rewrite to the device     | to the
-// control thread       |
-// |--------------------------------|-----------------------|------------------------------------|-----------------------------|
-// | `l2_len`                       | offset of the IP header | -                                | offset of
-// the IP header     | | `hash.usr`                     | route                 | tags of the egress interface
-// | next hop, and punt reason   | | `vlan_tci`                     | -                     | egress interface
-// | ingress interface           | | `vlan_tci_outer`               | customer              | - | customer |
-// | `packet_type`, `hash.fdir.hi`  | -                     | owner: contract, service, precedence | - |
+// clang-format off
+// | field                         | in an input buffer | rewrite to device  | to the control thread |
+// |-------------------------------|--------------------|--------------------|-----------------------|
+// | `l2_len`                      | IP header's offset | -                  | IP header's offset    |
+// | `hash.usr`                    | route              | tags (egress)      | next hop, punt reason |
+// | `vlan_tci`                    | -                  | egress interface   | ingress interface     |
+// | `vlan_tci_outer`              | customer           | -                  | customer              |
+// | `packet_type`, `hash.fdir.hi` | -                  | owner of a packet  | -                     |
+// clang-format on
 //
 // The note of an egress interface is there if `ol_flags` has RTE_MBUF_F_TX_VLAN. No device reads any of these
 // on transmission: the flag is cleared before.
