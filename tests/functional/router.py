@@ -46,18 +46,23 @@ def descendants():
     return found
 
 
+def stolen():
+    """Seconds that the hypervisor gave to others, of all cores."""
+    return int(pathlib.Path("/proc/stat").read_text().split(maxsplit=9)[8]) / os.sysconf("SC_CLK_TCK")
+
+
 class Lateness:
-    """What processes have waited for a core since then: others had it, which is no fault of theirs."""
+    """What processes have waited for a core since then: others had it, of this machine or of its host, which is no fault of theirs."""
 
     def __init__(self, *pids):
-        self._pids, self._before, self._now = pids, self._look(pids), {}
+        self._pids, self._before, self._now, self._stolen = pids, self._look(pids), {}, stolen()
 
     def _look(self, pids):
         return {thread: seconds for pid in pids or descendants() for thread, seconds in waited(pid).items()}
 
     def seconds(self):
         self._now |= self._look(self._pids)
-        return sum(seconds - self._before.get(thread, 0) for thread, seconds in self._now.items())
+        return stolen() - self._stolen + sum(seconds - self._before.get(thread, 0) for thread, seconds in self._now.items())
 
 
 def wait_for(condition, patience=SETTLE, every=0.01):

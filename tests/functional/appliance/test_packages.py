@@ -56,7 +56,7 @@ def test_the_same_commit_gives_the_same_programs_elsewhere(tmp_path):
     env = {**os.environ, "CCACHE_DISABLE": "1"}
     sh("cmake", "--preset", "release", cwd=tree, env=env)
     sh("cmake", "--build", "--preset", "release", "--target", "surety", "surety-endpoint", "surety-gtcp", "surety-lab", "steer_bpf",
-       "guard_bpf", "divert_bpf", "take_all_bpf", cwd=tree, env=env, timeout=3600)
+       "guard_bpf", "divert_bpf", "take_all_bpf", "pages", cwd=tree, env=env, timeout=3600)
     builds = []
     for name, made in (("here", ROOT / "build/release"), ("there", tree / "build/release")):
         sh(tree / "deploy/package", "--from", made, "--to", tmp_path / name, timeout=300)

@@ -81,7 +81,8 @@ def test_a_router_that_nobody_configured_touches_nothing_and_says_what_to_do(ins
         found = json.loads(lab.router.ip("-j", "-d", "addr").stdout)
         return [{k: v for k, v in link.items() if k not in ("stats64", "stats")} for link in found]
 
-    wait_for(lambda: "tentative" not in json.dumps(links()))  # nor does the kernel, once its addresses are there
+    # Nor does the kernel, once its addresses are there.
+    wait_for(lambda: all("fe80" in str(link) and "tentative" not in str(link) for link in links() if link["ifname"] != "lo"))
     before = links()
     with Service(lab.router, UNIT, layer=str(installed), drop_in=[f"WatchdogSec={WATCHDOG}"]) as service:
         assert service.wait("sandbox")["left_out"] == LEFT_OUT

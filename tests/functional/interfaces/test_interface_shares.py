@@ -8,6 +8,7 @@ import pytest
 
 from edge import CLASSES, INTERFACES, PORT, Edge, EdgeRouter, Load, address, behind_tags, edge_yaml, expected, steady_rates
 from harness import TcpTransfer, law
+from router import Lateness
 
 pytestmark = pytest.mark.paced("measures rates")
 
@@ -19,6 +20,7 @@ FEW = [c for c in COMBINATIONS if len(c) in (1, 6)] + [("a", "b", "c"), ("d", "e
 TCP_FEW = [("c",), ("d",), ("a",), ("a", "b", "c"), ("d", "e", "f"), ("a", "d"), ("a", "c", "e"), ("c", "d", "e"), tuple(INTERFACES)]
 TOLERANCE = 0.01  # of the port's rate
 SETTLE, MEASURE = 0.2, 0.75  # s
+ATTEMPTS, WAITED = 4, 0.1  # WAITED: s, a part of the time measured that medians do not bear
 TCP_SETTLE, TCP_MEASURE = 0.7, 1.5  # a connection that begins has to find its rate
 
 
@@ -28,12 +30,17 @@ class Matrix:
     def __init__(self, title):
         self.title, self.rows = title, []
 
-    def add(self, active, got):
-        for label, wanted in expected(active).items():
-            self.rows.append(("".join(active), label, wanted, got.get(label, 0.0)))
+    def measure(self, active, router, rates):
+        """rates(), again where the machine gave the router no core meanwhile (Lateness): such a measurement is of the machine."""
+        for _ in range(ATTEMPTS):
+            late, got = Lateness(router.process.pid), rates()
+            rows = [("".join(active), label, wanted, got.get(label, 0.0)) for label, wanted in expected(active).items()]
+            if self.worst(rows) < TOLERANCE or late.seconds() < WAITED:
+                break
+        self.rows += rows
 
-    def worst(self):
-        return max(abs(got - wanted) / PORT for _, _, wanted, got in self.rows)
+    def worst(self, rows=None):
+        return max(abs(got - wanted) / PORT for _, _, wanted, got in rows or self.rows)
 
     def report(self):
         print(f"\n{self.title}, Mbit/s: active, class, expected, measured, error in points of the port's rate")
@@ -73,7 +80,7 @@ def test_udp_gets_what_a_fluid_would(lab, device, combinations):
     with EdgeRouter(lab.router, edge_yaml(device)) as router, Load(lab) as load, behind_tags(lab) as listener:
         lab.meet()
         for active in combinations:
-            matrix.add(active, saturated(router, lab, listener, load, active))
+            matrix.measure(active, router, lambda: saturated(router, lab, listener, load, active))
         router.settle()
     matrix.report()
     assert matrix.worst() < TOLERANCE
@@ -102,7 +109,7 @@ def test_tcp_gets_what_a_fluid_would(lab, combinations):
     with EdgeRouter(lab.router, edge_yaml()) as router, behind_tags(lab) as listener:
         lab.meet()
         for active in combinations:
-            matrix.add(active, greedy(router, lab, listener, active))
+            matrix.measure(active, router, lambda: greedy(router, lab, listener, active))
         router.settle()
     matrix.report()
     assert matrix.worst() < TOLERANCE
