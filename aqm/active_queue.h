@@ -11,22 +11,70 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
-#include "aqm/admission.h"
 #include "aqm/packet_tally.h"
 #include "aqm/params.h"
 #include "aqm/queue_measure.h"
-#include "aqm/queue_ring.h"
 #include "aqm/rio.h"
 #include "aqm/sojourn_histogram.h"
 #include "conditioners/counter_table.h"
 #include "conditioners/csa_controller.h"
 #include "conditioners/packet.h"
+#include "conditioners/units.h"
 
 namespace surety {
+
+// Outcome of an arrival. Admission decides it in the same way for queues of any storage: the ring of
+// ActiveQueue, and the chunks of hierarchy/pooled_queue.h.
+struct ArrivalResult {
+  DropReason drop = DropReason::none;  // early, forced, overflow or none
+  bool mark = false;                   // set CE on it (it was accepted)
+  // CSA's congestion event for this OUT arrival, refused ones included: judged on the average that counts it.
+  // None without RIO.
+  CongestionEvent event = CongestionEvent::none;
+};
+
+// Action for the caller on one packet of a burst: drop, mark, or signal.
+struct ArrivalNotice {
+  std::uint8_t index = 0;  // position of the packet in the burst
+  ArrivalResult result;
+  bool needed() const {
+    return (result.drop != DropReason::none) | result.mark | (result.event != CongestionEvent::none);
+  }
+};
+
+// Decides whether an arrival may join its queue: RIO's verdict first, then whether there is room.
+struct Admission {
+  RioVerdict verdict;
+  bool overflow, admitted, marked;
+
+  // Without a branch on the verdict, which no predictor can learn.
+  Admission(RioVerdict of_rio, bool full)
+      : verdict(of_rio),
+        overflow((of_rio < RioVerdict::early) & full),
+        admitted((of_rio < RioVerdict::early) & !full),
+        marked(admitted & (of_rio == RioVerdict::mark)) {}
+
+  DropReason drop() const {
+    constexpr std::array<DropReason, 4> kByVerdict{DropReason::none, DropReason::none, DropReason::early,
+                                                   DropReason::forced};
+    return overflow ? DropReason::overflow : kByVerdict[static_cast<std::size_t>(verdict)];
+  }
+  // In counters of the arrival's precedence; the arrival itself counts elsewhere.
+  template <class Counters>
+  void count(Counters& counters) const {
+    counters.early_drops += verdict == RioVerdict::early;
+    counters.forced_drops += verdict == RioVerdict::forced;
+    counters.overflow_drops += overflow;
+    counters.ecn_marks += marked;
+  }
+};
 
 // clang-format off
 #define SURETY_QUEUE_COUNTERS(X)                                                                               \
@@ -40,6 +88,55 @@ namespace surety {
 // clang-format on
 struct QueueCounters {
   SURETY_COUNTERS(QueueCounters, SURETY_QUEUE_COUNTERS)
+};
+
+// Packets in a ring, and when they came, by positions that run on and wrap at 2^32.
+//
+// Packets and times have an array each: packets are copied whole bursts at a time, and of a burst only one
+// time is read. The ring's owner keeps the positions.
+class QueueRing {
+ public:
+  QueueRing() = default;
+  // A power of two of slots, more than `packets`.
+  explicit QueueRing(std::uint32_t packets)
+      : packets_(std::make_unique<Packet[]>(std::bit_ceil(packets + 1))),
+        times_(std::make_unique<Time[]>(std::bit_ceil(packets + 1))),
+        mask_(std::bit_ceil(packets + 1) - 1) {}
+
+  std::uint32_t most() const { return mask_; }  // packets that the ring can hold
+  const Packet& packet(std::uint32_t at) const { return packets_[at & mask_]; }
+  Time time(std::uint32_t at) const { return times_[at & mask_]; }
+
+  void put(std::uint32_t at, const Packet& packet, Time time) {
+    packets_[at & mask_] = packet;
+    times_[at & mask_] = time;
+  }
+  // At most most() of them.
+  void put(std::uint32_t at, std::span<const Packet> packets, Time time) {
+    const std::size_t before = before_end(at, packets.size());
+    std::copy_n(packets.begin(), before, &packets_[at & mask_]);
+    std::fill_n(&times_[at & mask_], before, time);
+    if (before == packets.size()) [[likely]]
+      return;
+    std::copy_n(packets.begin() + static_cast<std::ptrdiff_t>(before), packets.size() - before,
+                packets_.get());
+    std::fill_n(times_.get(), packets.size() - before, time);
+  }
+  void get(std::uint32_t at, std::span<Packet> out) const {
+    const std::size_t before = before_end(at, out.size());
+    std::copy_n(&packets_[at & mask_], before, out.begin());
+    if (before < out.size()) [[unlikely]]
+      std::copy_n(packets_.get(), out.size() - before, out.begin() + static_cast<std::ptrdiff_t>(before));
+  }
+
+ private:
+  std::size_t before_end(std::uint32_t at, std::size_t packets) const {
+    return std::min<std::size_t>(packets, std::size_t{mask_} + 1 - (at & mask_));
+  }
+
+  std::unique_ptr<Packet[]> packets_;
+  std::unique_ptr<Time[]> times_;
+  std::uint32_t mask_ = 0;
 };
 
 class ActiveQueue {

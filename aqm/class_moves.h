@@ -4,6 +4,8 @@
 // Sets of classes are words with a bit for each (there are no more than 64).
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -18,11 +20,21 @@ struct ClassMoves {
 
   // Everything is where it was.
   bool none() const { return to.empty(); }
-  std::size_t gone() const;
+  std::size_t gone() const { return static_cast<std::size_t>(std::ranges::count(to, kGone)); }
   // Maps a set of old classes to the new indices of those that remain.
-  std::uint64_t image(std::uint64_t before) const;
+  std::uint64_t image(std::uint64_t before) const {
+    std::uint64_t now = 0;
+    for (std::size_t c = 0; c < to.size(); ++c)
+      if ((before >> c & 1) != 0 && to[c] != kGone) now |= std::uint64_t{1} << to[c];
+    return now;
+  }
   // image(), and the heirs of the removed classes.
-  std::uint64_t successors(std::uint64_t before) const;
+  std::uint64_t successors(std::uint64_t before) const {
+    std::uint64_t now = image(before);
+    for (std::size_t c = 0; c < to.size(); ++c)
+      if ((before >> c & 1) != 0 && to[c] == kGone) now |= heirs[c];
+    return now;
+  }
 };
 
 }  // namespace surety

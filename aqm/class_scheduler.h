@@ -11,8 +11,10 @@
 // of the one + packet/weight of the other, where a quantum is weight * quantum_unit().
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <list>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,9 +24,50 @@
 #include "aqm/class_moves.h"
 #include "aqm/params.h"
 #include "aqm/port_shaper.h"
-#include "aqm/retired_queues.h"
 
 namespace surety {
+
+// Queues of removed classes, until their packets have left.
+//
+// The heirs of such a class, which get its new packets, send the old ones in their own turns and at their own
+// expense: first the heir's packets from before the change, then the retired queues, the oldest first, then
+// later packets. So no packet is lost or moved, those of a flow stay in their order, and classes that inherit
+// nothing are not affected.
+class RetiredQueues {
+ public:
+  // `room`: queues that another object's take() may move from this one.
+  explicit RetiredQueues(std::size_t room);
+
+  // Classes that inherit packets.
+  std::uint64_t heirs() const { return heirs_; }
+  std::uint32_t depth() const;  // packets
+
+  // The queue that the next packet of an heir leaves by, its own or a retired one; it is not empty.
+  ActiveQueue& next(std::size_t heir, ActiveQueue& own);
+  // A retired queue has become empty: some classes may be heirs no more.
+  void settle();
+
+  // A change of the classes, without allocation, in this order: follow() moves the present heirs; take() adds
+  // the removed classes' queues, with memory of the update; mark() stores for each new heir where its own
+  // packets end; leave_empty() moves empty queues to the update, which frees them.
+  void follow(const ClassMoves& moves);
+  void take(ActiveQueue& queue, std::uint64_t heirs, RetiredQueues& update);
+  void mark(std::size_t heir, const ActiveQueue& own) { marks_[heir] = own.end_position(); }
+  void leave_empty(RetiredQueues& update);
+
+  // Any queue that holds packets, for the end of the process; null: there is none.
+  ActiveQueue* any();
+
+ private:
+  struct Retired {
+    ActiveQueue queue;
+    std::uint64_t heirs = 0;
+  };
+  std::list<Retired> queues_;  // the oldest first
+  std::uint64_t heirs_ = 0;
+  std::array<std::uint32_t, 64>
+      marks_{};  // indexed by heir: its own packets before this position leave first
+};
 
 class ClassScheduler {
  public:
@@ -39,7 +82,7 @@ class ClassScheduler {
   // Takes over the parameters of a scheduler just made, without allocation. Its classes are the same (order,
   // strict or not), or `moves` maps the old ones to them. Packets stay in their queues (active_queue.h) and
   // weighted classes in their turn; the rest of each quantum is converted to the new weights, so that the
-  // guarantee holds for them from here on. Packets of a removed class leave by its heirs (retired_queues.h).
+  // guarantee holds for them from here on. Packets of a removed class leave by its heirs (RetiredQueues).
   void adopt(ClassScheduler& fresh, const ClassMoves& moves, Time now);
   // Copies at most `packets` packets to larger rings; true: there are more to copy.
   bool grow(std::uint32_t packets);

@@ -14,14 +14,14 @@
 
 namespace surety {
 
-// Parameters of red_curve.h.
+// Parameters of RedCurve (rio.h).
 struct RedParams {
   double min = 0, max = 0;  // packets
   Probability pmax;
   friend bool operator==(const RedParams&, const RedParams&) = default;
 };
 
-// Parameters of rio.h.
+// Parameters of RioRules (rio.h).
 struct RioParams {
   double weight = 0.002;  // w_q
   RedParams in, out;
@@ -30,6 +30,9 @@ struct RioParams {
   Bytes mean_packet{500};
   friend bool operator==(const RioParams&, const RioParams&) = default;
 };
+
+// Places beyond the limits that the classes of a port have together, in parts of their limits.
+inline constexpr std::uint32_t kMostBeyond = 2048;
 
 // Parameters of active_queue.h.
 struct ActiveQueueParams {

@@ -22,9 +22,6 @@
 
 namespace surety {
 
-// Places beyond the limits that the classes of a port have together, in parts of their limits.
-inline constexpr std::uint32_t kMostBeyond = 2048;
-
 class QueueMeasure {
  public:
   static constexpr std::uint32_t kFullPacket = 1500;  // bytes

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "aqm/active_queue.h"
-#include "aqm/admission.h"
 #include "aqm/hierarchy/packet_pool.h"
 #include "aqm/hierarchy/share_params.h"
 

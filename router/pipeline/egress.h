@@ -46,7 +46,7 @@ class Egress {
   // Applies `update` between two turns, without allocation; the snapshot is not needed afterwards. Queued
   // packets stay and leave in their order, counters continue. So do the averages of RIO, the credit of
   // shapers, alpha and timers of a domain that is kept, and meters and tokens of an aggregate that keeps its
-  // name. Packets in a removed class leave by the classes that have its DSCPs now (aqm/retired_queues.h). A
+  // name. Packets in a removed class leave by the classes that have its DSCPs now (aqm/class_scheduler.h). A
   // larger limit of a queue that holds packets applies within the next calls of advance(), which copy a slice
   // of the packets each. Where the port gets or loses `queues`, queued packets are enqueued again. Packets of
   // a removed port, queued or arriving, are dropped as `port_gone`. Interfaces below the port change within

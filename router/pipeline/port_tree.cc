@@ -7,8 +7,6 @@
 #include <set>
 #include <stdexcept>
 
-#include "aqm/queue_measure.h"
-
 namespace surety {
 namespace {
 

@@ -5,7 +5,7 @@
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 
-#include "aqm/queue_measure.h"
+#include "aqm/params.h"
 #include "router/daemon/bench/bench_bad_input.h"
 #include "router/daemon/bench/bench_routes.h"
 

@@ -2,7 +2,7 @@
 // What a queue set's classes come to: their DSCPs, RIO, places and room.
 #include <gtest/gtest.h>
 
-#include "aqm/red_curve.h"
+#include "aqm/rio.h"
 #include "tests/unit/config/parsed.h"
 
 namespace surety::config {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Classes of a scheduler that come, go and move while packets wait.
-#include "aqm/retired_queues.h"
+#include "aqm/class_scheduler.h"
 
 #include <gmock/gmock.h>
 
@@ -9,7 +9,6 @@
 #include <deque>
 #include <string>
 
-#include "aqm/class_scheduler.h"
 #include "conditioners/rng.h"
 
 namespace surety {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "aqm/red_curve.h"
+#include "aqm/rio.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "aqm/queue_ring.h"
+#include "aqm/active_queue.h"
 
 #include <gtest/gtest.h>
 
