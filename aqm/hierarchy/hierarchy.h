@@ -35,20 +35,16 @@
 #include <vector>
 
 #include "aqm/active_queue.h"
-#include "aqm/hierarchy/allowance.h"
 #include "aqm/hierarchy/interface_node.h"
 #include "aqm/hierarchy/line_arena.h"
 #include "aqm/hierarchy/packet_pool.h"
-#include "aqm/hierarchy/share_node.h"
 #include "aqm/hierarchy/sibling_wheel.h"
 #include "aqm/port_shaper.h"
 #include "conditioners/release_wheel.h"
 
 namespace surety {
 
-// A node that serves its children in turns: the port, and each group below it.
-
-// The children of one parent.
+// The children of one parent, which serves them in turns: the port, or a group below it.
 struct Siblings {
   explicit Siblings(LineArena& arena)
       : wheels{SiblingWheel(Plane::strict, arena), SiblingWheel(Plane::data, arena)} {}
@@ -86,9 +82,9 @@ class Hierarchy {
   static constexpr std::size_t kWakes = 512;
   static constexpr std::size_t kBurst = 64;
   using Interface = std::uint32_t;
-  using Group = std::uint32_t;
+  using Group = GroupNumber;
   static constexpr std::uint32_t kCached = 256;  // the latest packets, which are still in the caches
-  static constexpr Group kPort = ~Group{0};      // no group: directly below the port
+  static constexpr Group kPort = kNoGroup;       // directly below the port
 
   // Cache lines of the arena for so much.
   static std::uint32_t lines(const HierarchyRoom& room) {
@@ -219,6 +215,54 @@ class Hierarchy {
   std::vector<LineNumber> groups_, interfaces_;
   LineNumber removed_ = 0;  // interfaces that have packets to be taken, by Turn::next
   std::array<SojournHistogram, kPlanes> sojourn_;
+};
+
+// A reload below a port, in slices: interfaces and groups that come, change and go.
+//
+// Any thread prepares it; the worker applies so many changes in each of its turns, each in constant time and
+// without the heap, while packets come and go. Other interfaces are not touched: no walk, no lost place, no
+// lost token. Order: groups that come or change, then interfaces, then groups that go, so that an interface
+// finds its new group and leaves the old one before it is gone.
+//
+// Parameters belong to the thread that prepares; the old ones are needed until apply() returned false, those
+// of removed interfaces until take_removed() had their packets.
+class HierarchyUpdate {
+ public:
+  void set_group(Hierarchy::Group group, const GroupParams& params) { groups_.push_back({group, &params}); }
+  void remove_group(Hierarchy::Group group) { gone_.push_back(group); }
+  // New, or changed with the same classes (InterfaceParams::same_classes()).
+  void set(Hierarchy::Interface interface, Hierarchy::Group parent, const InterfaceParams& params,
+           std::uint64_t seed) {
+    interfaces_.push_back({interface, parent, &params, seed});
+  }
+  void remove(Hierarchy::Interface interface) {
+    interfaces_.push_back({interface, Hierarchy::kPort, nullptr, 0});
+  }
+
+  // At most `budget` changes; whether there are more.
+  bool apply(Hierarchy& hierarchy, std::uint32_t budget, Time now);
+  // Interfaces and groups for which there was no room.
+  std::uint32_t refused() const { return refused_; }
+
+ private:
+  struct GroupChange {
+    Hierarchy::Group group;
+    const GroupParams* params;
+  };
+  struct InterfaceChange {
+    Hierarchy::Interface interface;
+    Hierarchy::Group parent;
+    const InterfaceParams* params;  // null: it goes
+    std::uint64_t seed;
+  };
+  void apply(Hierarchy& hierarchy, const GroupChange& change, Time now);
+  void apply(Hierarchy& hierarchy, const InterfaceChange& change, Time now);
+
+  std::vector<GroupChange> groups_;
+  std::vector<InterfaceChange> interfaces_;
+  std::vector<Hierarchy::Group> gone_;
+  std::size_t done_ = 0;  // changes done of all, in their order
+  std::uint32_t refused_ = 0;
 };
 
 }  // namespace surety

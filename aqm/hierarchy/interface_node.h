@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "aqm/hierarchy/pooled_queue.h"
-#include "aqm/hierarchy/share_node.h"
+#include "aqm/hierarchy/sibling_wheel.h"
 
 namespace surety {
 

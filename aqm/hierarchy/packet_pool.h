@@ -16,7 +16,7 @@
 #include <memory>
 
 #include "aqm/hierarchy/line_arena.h"
-#include "aqm/queue_measure.h"
+#include "aqm/params.h"
 #include "conditioners/packet.h"
 
 namespace surety {

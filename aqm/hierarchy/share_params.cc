@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "aqm/hierarchy/packet_pool.h"
+#include "aqm/class_scheduler.h"
 
 namespace surety {
 

@@ -2,7 +2,7 @@
 // Parameters of a group, and of an interface with its classes.
 //
 // Made from the configuration by any thread, then immutable, and shared by all that have the same (4,000
-// homes have one). The owner keeps them until nothing in a Hierarchy has them any more (hierarchy_update.h).
+// homes have one). The owner keeps them until nothing in a Hierarchy has them any more (HierarchyUpdate).
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "aqm/class_scheduler.h"
 #include "aqm/hierarchy/packet_pool.h"
-#include "aqm/port_shaper.h"
+#include "aqm/params.h"
 #include "aqm/queue_measure.h"
 #include "aqm/rio.h"
 #include "conditioners/token_bucket.h"
@@ -42,6 +41,9 @@ class ShareParams {
 };
 
 using GroupParams = ShareParams;
+// Number of a group below a port, the caller's own.
+using GroupNumber = std::uint32_t;
+inline constexpr GroupNumber kNoGroup = ~GroupNumber{0};  // directly below the port
 
 class InterfaceParams : public ShareParams {
  public:

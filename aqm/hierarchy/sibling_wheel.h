@@ -14,6 +14,9 @@
 // of the other; by kRound/reference less if both came in at its beginning. The reference is the largest
 // weight, but at most kWidest times the smallest: so a full packet of any child is within the wheel. A larger
 // one waits in the last round, and is examined again: 17 times for 64 kB.
+//
+// A child's places and its shaper are in its ShareNode. TurnAllowance and CreditAllowance have the amount
+// that a run of packets of one queue may spend of them, in registers while the run lasts.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +25,42 @@
 #include <cstdint>
 #include <utility>
 
-#include "aqm/hierarchy/share_node.h"
+#include "aqm/hierarchy/line_arena.h"
+#include "aqm/hierarchy/share_params.h"
+#include "conditioners/token_bucket.h"
 
 namespace surety {
+
+// A child of a port or of a group, as the one above it sees it: its place among its siblings, and its shaper.
+//
+// Strict and weighted classes have their turns apart: strict packets of all children leave before all data,
+// and are not charged to a child's data. So a child has two places.
+enum class Plane : std::uint8_t { strict, data };
+inline constexpr std::size_t kPlanes = 2;
+constexpr std::size_t index(Plane plane) {
+  return static_cast<std::size_t>(plane);
+}
+
+// Position of a child within a SiblingWheel.
+struct Turn {
+  std::uint64_t tag = 0;              // start of its next turn, in the wheel's virtual time
+  LineNumber next = 0, previous = 0;  // in its round; 0: it is the last, the first
+  std::uint32_t round = 0;            // round of the wheel, modulo its size
+  bool waits = false;                 // child is in the wheel
+};
+
+struct alignas(64) ShareNode {
+  std::array<Turn, kPlanes> turns;
+  TokenBucket bucket;  // the shaper's
+  // The second line:
+  const ShareParams* params;
+  LineNumber parent = 0;  // a group; 0: the port
+  std::uint32_t key = 0;  // the timer's key
+  bool is_group = false;
+  bool blocked = false;  // the shaper has no credit; a timer runs, or it has no rate
+
+  Turn& turn(Plane plane) { return turns[index(plane)]; }
+};
 
 // Weights that the children of one parent have or had; the last one that goes takes the memory with it.
 class SiblingWeights {
@@ -163,6 +199,52 @@ class SiblingWheel {
     LineNumber head = 0, last = 0;
   };
   std::array<Round, kRounds> rounds_{};
+};
+
+// The credit of a shaper or of a cap.
+class CreditAllowance {
+ public:
+  // `limited`: else there is no end of it.
+  CreditAllowance(TokenBucket& bucket, const TokenBucketParams& params, bool limited, WireOverhead overhead,
+                  Time now)
+      : params_(params), overhead_(overhead), limited_(limited) {
+    if (!limited) return;
+    bucket.fill(params, now);
+    before_ = left_ = bucket.credit();
+  }
+  // A packet leaves, whether it is all there or not; whether one more may.
+  bool spend(std::uint32_t length) {
+    if (!limited_) return true;
+    left_ -= params_.cost(overhead_.wire_bytes(length));
+    return left_ > 0;
+  }
+  bool spent() const { return limited_ && left_ <= 0; }
+  void settle(TokenBucket& bucket) const {
+    if (limited_) bucket.charge(before_ - left_);
+  }
+
+ private:
+  const TokenBucketParams& params_;
+  WireOverhead overhead_;
+  bool limited_;
+  Credit before_ = 0, left_ = 0;
+};
+
+// The rest of a child's round among its siblings.
+class TurnAllowance {
+ public:
+  TurnAllowance(const Turn& turn, const SiblingWheel& wheel, std::uint32_t inverse,
+                const SiblingWeights& weights)
+      : tag_(turn.tag), end_(wheel.end_of_turn()), price_(SiblingWheel::price(inverse, weights)) {}
+  // See CreditAllowance::spend(); `bytes` of the port's wire.
+  bool spend(std::uint32_t bytes) {
+    tag_ += bytes * price_ >> SiblingWheel::kPriceShift;
+    return tag_ < end_;
+  }
+  std::uint64_t tag() const { return tag_; }
+
+ private:
+  std::uint64_t tag_, end_, price_;
 };
 
 }  // namespace surety

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "aqm/hierarchy/hierarchy_update.h"
+#include "aqm/hierarchy/hierarchy.h"
 #include "config/config.h"
 #include "router/pipeline/interfaces/interfaces.h"
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <span>
 
-#include "aqm/hierarchy/hierarchy_update.h"
+#include "aqm/hierarchy/hierarchy.h"
 #include "router/pipeline/class_split.h"
 #include "router/pipeline/egress_tags.h"
 #include "router/pipeline/port_tree.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "aqm/hierarchy/hierarchy_update.h"
+#include "aqm/hierarchy/hierarchy.h"
 
 #include <gtest/gtest.h>
 
