@@ -20,7 +20,7 @@
 #include "config/config.h"
 #include "router/pipeline/burst.h"
 #include "router/pipeline/classify/classifier.h"
-#include "router/pipeline/classify/filters.h"
+#include "router/pipeline/classify/filter.h"
 #include "router/pipeline/flows/meter.h"
 #include "router/pipeline/interfaces/interfaces.h"
 #include "router/pipeline/port_tree.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/classify/filters.h"
+#include "router/pipeline/classify/filter.h"
 
 #include <gmock/gmock.h>
 
