@@ -20,7 +20,7 @@
 #include "router/daemon/control.h"
 #include "router/daemon/ports/clock.h"
 #include "router/operate/observe/reading_json.h"
-#include "router/pipeline/flows/contract_state.h"
+#include "router/pipeline/flows/contracts.h"
 #include "router/process/fd.h"
 
 namespace surety {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/flows/contract_ledger.h"
+#include "router/pipeline/flows/contracts.h"
 
 #include <gtest/gtest.h>
 
