@@ -2,7 +2,7 @@
 // Finds the service of a packet, and stores it in the record of the packet's flow.
 //
 // Rules are consulted when a flow is created; the flow record keeps the answer. Packets are dropped here only
-// by the source check (source_check.h) and by filters (filter_stage.h). Where a new flow gets no record,
+// by the source check and by filters (filter_stage.h). Where a new flow gets no record,
 // because the table is full, because more flows are new than flow_table.creation_rate, or because its
 // customer has used its part of either (fair_share.h, fair_limit.h), the rule of each packet is looked up:
 //  - packets whose service needs no state get that service;
@@ -45,7 +45,6 @@
 #include "router/pipeline/flows/flow_table.h"
 #include "router/pipeline/packet_disposal.h"
 #include "router/pipeline/snapshot.h"
-#include "router/pipeline/source_check.h"
 
 namespace surety {
 

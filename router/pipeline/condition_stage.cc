@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/pipeline/condition_stage.h"
 
+#include "router/pipeline/egress.h"
+#include "router/pipeline/signal_path.h"
 #include "router/pipeline/wire/ip_bytes.h"
 
 namespace surety {

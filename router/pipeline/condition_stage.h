@@ -17,14 +17,16 @@
 #include "router/pipeline/alpha_clocks.h"
 #include "router/pipeline/burst.h"
 #include "router/pipeline/counters.h"
-#include "router/pipeline/egress.h"
 #include "router/pipeline/flows/flow_hash.h"
 #include "router/pipeline/flows/flow_table.h"
+#include "router/pipeline/handover.h"
 #include "router/pipeline/packet_disposal.h"
-#include "router/pipeline/signal_path.h"
+#include "router/pipeline/signals/congestion_signal.h"
 #include "router/pipeline/snapshot.h"
 
 namespace surety {
+
+struct SignalPath;
 
 class ConditionStage {
  public:

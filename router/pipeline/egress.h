@@ -177,12 +177,4 @@ struct EgressUpdate {
   std::optional<QueueTree::Update> tree_update;
 };
 
-// The egress of a port for the packets of one worker: the worker's own Egress, or the worker that owns it.
-struct PortEgress {
-  // The port's Egress. If another worker owns it, only alpha() and describe() may be called.
-  Egress* egress = nullptr;
-  // Ring to the worker that owns the port; nullptr: this worker does.
-  EgressHandover* owner = nullptr;
-};
-
 }  // namespace surety

@@ -4,10 +4,11 @@
 
 #include <rte_byteorder.h>
 #include <rte_ether.h>
-#include <bit>
 
+#include <bit>
 #include <cstring>
 
+#include "router/pipeline/egress.h"
 #include "router/pipeline/egress_tags.h"
 #include "router/pipeline/wire/bytes.h"
 #include "router/pipeline/wire/ip_bytes.h"

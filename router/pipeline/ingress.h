@@ -16,20 +16,18 @@
 #include "router/pipeline/classify_stage.h"
 #include "router/pipeline/condition_stage.h"
 #include "router/pipeline/counters.h"
-#include "router/pipeline/egress.h"
 #include "router/pipeline/filter_stage.h"
 #include "router/pipeline/fragment_stage.h"
+#include "router/pipeline/handover.h"
 #include "router/pipeline/interface_finder.h"
 #include "router/pipeline/packet_disposal.h"
-#include "router/pipeline/pending_packets.h"
 #include "router/pipeline/rewrite_stage.h"
 #include "router/pipeline/route_stage.h"
 #include "router/pipeline/routes/fib.h"
 #include "router/pipeline/routes/neighbors.h"
-#include "router/pipeline/signal_interceptor.h"
+#include "router/pipeline/signal_path.h"
 #include "router/pipeline/signals/congestion_signal.h"
 #include "router/pipeline/snapshot.h"
-#include "router/pipeline/source_check.h"
 
 namespace surety {
 
@@ -97,7 +95,7 @@ class Ingress {
     condition_.discard();
     pending_.discard();
   }
-  // Releases packets that wait for the control thread (pending_packets.h), since it opens no further next
+  // Releases packets that wait for the control thread (PendingPackets), since it opens no further next
   // hops.
   void stop_waiting() { pending_.stop(); }
   Time next_event() const { return std::min(condition_.next_event(), classify_.next_event()); }

@@ -7,12 +7,12 @@
 #include <set>
 #include <stdexcept>
 
+#include "aqm/hierarchy/hierarchy.h"
+
 namespace surety {
 namespace {
 
 constexpr HierarchyRoom kRoom;
-// Random streams of different queues must not be the same.
-constexpr std::uint64_t kSeedStride = kMaxClasses;
 
 // True for each interface with queues of its own. An aggregate before its queues requires them, too.
 std::vector<bool> with_queues(const config::Config& config) {
@@ -70,18 +70,6 @@ std::uint32_t part_of(const Demand& d, std::uint32_t pool) {
   return chunks * Chunk::kPackets;
 }
 
-template <class Items>
-auto* find_named(Items& items, const std::string& name) {
-  const auto at = std::ranges::find(items, name, [](const auto& item) { return item.name; });
-  return at == items.end() ? nullptr : &*at;
-}
-
-bool same_classes(const config::QueueSet& a, const config::QueueSet& b) {
-  return std::ranges::equal(a.classes, b.classes, [](const auto& x, const auto& y) {
-    return x.scheduling.name == y.scheduling.name && x.scheduling.strict == y.scheduling.strict;
-  });
-}
-
 bool same_entries(const config::QueueSet& a, const config::QueueSet& b) {
   return std::ranges::equal(a.by_dscp, b.by_dscp, [](const auto& x, const auto& y) {
     return x.class_index == y.class_index && x.precedence == y.precedence;
@@ -89,6 +77,12 @@ bool same_entries(const config::QueueSet& a, const config::QueueSet& b) {
 }
 
 }  // namespace
+
+bool same_classes(const config::QueueSet& a, const config::QueueSet& b) {
+  return std::ranges::equal(a.classes, b.classes, [](const auto& x, const auto& y) {
+    return x.scheduling.name == y.scheduling.name && x.scheduling.strict == y.scheduling.strict;
+  });
+}
 
 bool PortTree::Node::same_params(const Node& other) const {
   return weight == other.weight && part == other.part && shaper == other.shaper && classes == other.classes;
@@ -129,22 +123,22 @@ void PortTree::place_groups(const config::Config& config, const PortTree* before
     const config::Group& group = config.groups[g];
     const bool used = std::ranges::any_of(config.interfaces, [&](const auto& i) { return i.group == g; });
     if (group.port != port || !used) continue;
-    groups.push_back({group.name, Hierarchy::kPort, group.shaper, group.weight, nullptr});
-    const Group* const old = before != nullptr ? find_named(before->groups, group.name) : nullptr;
+    groups.push_back({group.name, kNoGroup, group.shaper, group.weight, nullptr});
+    const Group* const old = before != nullptr ? before->find_group(group.name) : nullptr;
     Group& now = groups.back();
     if (old != nullptr) now.number = old->number;
     const bool same = old != nullptr && old->shaper == now.shaper && old->weight == now.weight;
     now.params = same ? old->params : std::make_shared<const GroupParams>(now.shaper, now.weight);
   }
-  const auto taken = [&](Hierarchy::Group number) {
+  const auto taken = [&](GroupNumber number) {
     const auto has = [&](const auto& all) {
       return std::ranges::find(all, number, &Group::number) != all.end();
     };
     return has(groups) || (before != nullptr && has(before->groups));
   };
-  Hierarchy::Group next = 0;
+  GroupNumber next = 0;
   for (Group& g : groups) {
-    if (g.number != Hierarchy::kPort) continue;
+    if (g.number != kNoGroup) continue;
     while (taken(next)) ++next;
     if (next >= kRoom.groups)
       throw std::runtime_error(
@@ -170,7 +164,7 @@ void PortTree::place_nodes(const config::Config& config, const Interfaces& inter
     n.shaper = i.shaper;
     n.weight = i.weight;
     n.part = nodes[0].part;
-    if (i.group) n.parent = find_named(groups, config.groups[*i.group].name)->number;
+    if (i.group) n.parent = find_group(config.groups[*i.group].name)->number;
     n.classes = scheduling(config.queues_of(i), config.rate_of(i));
     std::fill_n(set_of.begin() + n.first, n.count, n.set);
   }
@@ -240,6 +234,11 @@ void PortTree::count_lines(const PortTree* before) {
   for (const auto& [seat, lines] : is) used_lines_ += lines;
 }
 
+const PortTree::Group* PortTree::find_group(const std::string& name) const {
+  const auto at = std::ranges::find(groups, name, &Group::name);
+  return at == groups.end() ? nullptr : &*at;
+}
+
 const std::vector<ClassParams>& PortTree::classes(InterfaceIndex owner) const {
   const auto has = [&](const Node& n) { return owner >= n.first && owner < n.first + n.count; };
   const auto at = std::ranges::find_if(nodes, has);
@@ -257,35 +256,6 @@ bool PortTree::same_layout(const PortTree& other) const {
   return set_of == other.set_of && std::ranges::equal(sets, other.sets, [](const auto& a, const auto& b) {
            return same_classes(a, b) && same_entries(a, b);
          });
-}
-
-HierarchyUpdate PortTree::changes_from(const PortTree* before, std::uint64_t seed) const {
-  HierarchyUpdate update;
-  std::vector<const Node*> old;
-  if (before != nullptr) {
-    old.resize(std::max(set_of.size(), before->set_of.size()));
-    for (const Node& n : before->nodes) std::fill_n(old.begin() + n.first, n.count, &n);
-    for (const Group& g : before->groups)
-      if (std::ranges::find(groups, g.number, &Group::number) == groups.end()) update.remove_group(g.number);
-  } else {
-    old.resize(set_of.size());
-  }
-  for (const Group& g : groups) {
-    const Group* const was = before != nullptr ? find_named(before->groups, g.name) : nullptr;
-    if (was == nullptr || was->params != g.params) update.set_group(g.number, *g.params);
-  }
-  for (const Node& n : nodes) {
-    for (std::size_t i = n.first; i < n.first + n.count; ++i) {
-      const Node* const was = std::exchange(old[i], nullptr);
-      const auto index = static_cast<Hierarchy::Interface>(i);
-      if (was != nullptr && was->params == n.params && was->parent == n.parent) continue;
-      if (was != nullptr && !same_classes(before->sets[was->set], sets[n.set])) update.remove(index);
-      update.set(index, n.parent, *n.params, seed + i * kSeedStride);
-    }
-  }
-  for (std::size_t i = 0; i < old.size(); ++i)
-    if (old[i] != nullptr) update.remove(static_cast<Hierarchy::Interface>(i));
-  return update;
 }
 
 }  // namespace surety

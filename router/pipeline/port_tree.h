@@ -14,7 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "aqm/hierarchy/hierarchy.h"
+#include "aqm/hierarchy/share_params.h"
+#include "aqm/params.h"
 #include "config/config.h"
 #include "router/pipeline/interfaces/interfaces.h"
 
@@ -33,7 +34,7 @@ struct PortTree {
     std::uint32_t count = 1;
     std::uint16_t definition = kNoInterface;  // index into Config::interfaces; kNoInterface: the port
     std::uint8_t set = 0;                     // index into `sets`
-    Hierarchy::Group parent = Hierarchy::kPort;
+    GroupNumber parent = kNoGroup;
     PortShaperParams shaper;
     std::uint32_t weight = 1, part = 0;  // packets reserved for each queue
     std::vector<ClassParams> classes;
@@ -42,7 +43,7 @@ struct PortTree {
   };
   struct Group {
     std::string name;
-    Hierarchy::Group number = 0;  // unchanged by reloads
+    GroupNumber number = 0;  // unchanged by reloads
     PortShaperParams shaper;
     std::uint32_t weight = 1;
     std::shared_ptr<const GroupParams> params;
@@ -57,10 +58,10 @@ struct PortTree {
   // The packets that the port's queues may hold; 0: it needs no tree.
   static std::uint32_t packets(const config::Config& config, std::size_t port);
 
-  // The changes that turn an Egress with plan `before` into this plan; nullptr: it has no tree.
-  HierarchyUpdate changes_from(const PortTree* before, std::uint64_t seed) const;
   // True if the class numbers of packets are the same in both.
   bool same_layout(const PortTree& other) const;
+  // The group of this name; nullptr: it has no interfaces.
+  const Group* find_group(const std::string& name) const;
 
   // The interface whose queues hold the packets of `i`.
   InterfaceIndex owner(InterfaceIndex i) const { return has_queues(i) ? i : port; }
@@ -99,5 +100,8 @@ struct PortTree {
   std::uint64_t used_lines_ = 0;
   std::map<std::uint32_t, std::uint32_t> spare_blocks_;  // indexed by lines
 };
+
+// True if both have the same classes, strict or not, in the same order: packets may stay in their queues.
+bool same_classes(const config::QueueSet& a, const config::QueueSet& b);
 
 }  // namespace surety

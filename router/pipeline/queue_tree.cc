@@ -1,19 +1,61 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/pipeline/queue_tree.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 namespace surety {
+
+namespace {
+
+// The changes that turn queues of the plan `before` into those of `plan`; nullptr: there were none.
+HierarchyUpdate changes_between(const PortTree& plan, const PortTree* before, std::uint64_t seed) {
+  using Node = PortTree::Node;
+  using Group = PortTree::Group;
+  constexpr std::uint64_t kSeedStride = kMaxClasses;  // no two queues have one random stream
+  HierarchyUpdate update;
+  std::vector<const Node*> old;
+  if (before != nullptr) {
+    old.resize(std::max(plan.set_of.size(), before->set_of.size()));
+    for (const Node& n : before->nodes) std::fill_n(old.begin() + n.first, n.count, &n);
+    for (const Group& g : before->groups)
+      if (std::ranges::find(plan.groups, g.number, &Group::number) == plan.groups.end())
+        update.remove_group(g.number);
+  } else {
+    old.resize(plan.set_of.size());
+  }
+  for (const Group& g : plan.groups) {
+    const Group* const was = before != nullptr ? before->find_group(g.name) : nullptr;
+    if (was == nullptr || was->params != g.params) update.set_group(g.number, *g.params);
+  }
+  for (const Node& n : plan.nodes) {
+    for (std::size_t i = n.first; i < n.first + n.count; ++i) {
+      const Node* const was = std::exchange(old[i], nullptr);
+      const auto index = static_cast<Hierarchy::Interface>(i);
+      if (was != nullptr && was->params == n.params && was->parent == n.parent) continue;
+      if (was != nullptr && !same_classes(before->sets[was->set], plan.sets[n.set])) update.remove(index);
+      update.set(index, n.parent, *n.params, seed + i * kSeedStride);
+    }
+  }
+  for (std::size_t i = 0; i < old.size(); ++i)
+    if (old[i] != nullptr) update.remove(static_cast<Hierarchy::Interface>(i));
+  return update;
+}
+
+}  // namespace
 
 QueueTree::Update QueueTree::prepare(std::shared_ptr<const PortTree> plan, const PortTree* before,
                                      WireOverhead overhead, std::uint64_t seed) {
-  HierarchyUpdate changes = plan->changes_from(before, seed);
-  return {std::move(plan), std::move(changes), overhead};
+  HierarchyUpdate update = changes_between(*plan, before, seed);
+  return {std::move(plan), std::move(update), overhead};
 }
 
 QueueTree::QueueTree(std::shared_ptr<const PortTree> plan, WireOverhead overhead, Time now,
                      std::uint64_t seed)
     : plan_(std::move(plan)), hierarchy_({}, overhead, now), update_{nullptr, {}, overhead} {
   hierarchy_.set_pool(plan_->pool);
-  plan_->changes_from(nullptr, seed).apply(hierarchy_, ~0u, now);
+  changes_between(*plan_, nullptr, seed).apply(hierarchy_, ~0u, now);
 }
 
 void QueueTree::adopt(Update& update, Time now) {

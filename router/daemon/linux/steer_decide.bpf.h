@@ -4,7 +4,7 @@
 //
 // Frames for the kernel have a class (steer_decision.h), and are limited (police.bpf.h). Packets of customers
 // for the router's addresses are transit if the kernel's routes do not lead back to their source: the data
-// plane drops them (source_check.h). If the kernel does not forward, it cannot check this, and gets them.
+// plane drops them (`source_check`). If the kernel does not forward, it cannot check this, and gets them.
 //
 // DHCP is for the kernel if its destination is a group, a link-local address or one of our addresses, or if
 // it offers an address to the client with the frame's MAC address.

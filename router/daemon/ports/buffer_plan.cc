@@ -7,8 +7,8 @@
 #include "aqm/queue_measure.h"
 #include "router/daemon/ports/packet_pool.h"
 #include "router/pipeline/handover.h"
-#include "router/pipeline/pending_packets.h"
 #include "router/pipeline/port_tree.h"
+#include "router/pipeline/rewrite_stage.h"
 
 namespace surety {
 

@@ -18,6 +18,7 @@
 
 #include "config/address.h"
 #include "config/parse.h"
+#include "router/pipeline/egress.h"
 #include "router/pipeline/egress_tags.h"
 #include "router/pipeline/ingress.h"
 #include "router/pipeline/routes/paths.h"

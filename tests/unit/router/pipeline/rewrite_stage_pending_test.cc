@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/pending_packets.h"
+#include "router/pipeline/rewrite_stage.h"
 
 #include <gmock/gmock.h>
 

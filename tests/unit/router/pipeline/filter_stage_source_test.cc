@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/source_check.h"
+#include "router/pipeline/filter_stage.h"
 
 #include "tests/unit/router/pipeline/data_plane.h"
 
