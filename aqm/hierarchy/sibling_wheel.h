@@ -31,8 +31,6 @@
 
 namespace surety {
 
-// A child of a port or of a group, as the one above it sees it: its place among its siblings, and its shaper.
-//
 // Strict and weighted classes have their turns apart: strict packets of all children leave before all data,
 // and are not charged to a child's data. So a child has two places.
 enum class Plane : std::uint8_t { strict, data };
@@ -49,6 +47,7 @@ struct Turn {
   bool waits = false;                 // child is in the wheel
 };
 
+// A child of a port or of a group, as its parent sees it: its places among its siblings, and its shaper.
 struct alignas(64) ShareNode {
   std::array<Turn, kPlanes> turns;
   TokenBucket bucket;  // the shaper's
