@@ -69,21 +69,14 @@ std::uint64_t buffer_bytes(const EnhancedTokenBucketParams& p, Ratio alpha) {
 }
 }  // namespace
 
-bool EnhancedTokenBucket::has_room(const EnhancedTokenBucketParams& p, std::uint32_t held_packets,
-                                   std::uint32_t held_bytes, std::uint32_t length, Ratio alpha) {
-  if (held_packets >= p.buffer) return false;
-  return p.buffer_bytes == 0 || std::uint64_t{held_bytes} + length <= buffer_bytes(p, alpha);
-}
-
-EtbVerdict EnhancedTokenBucket::hold(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
-                                     const Packet& packet, Ratio alpha, HoldingPool& pool, bool may_wait) {
-  const bool waits = s.held != 0;
-  if (!has_room(p, waits ? pool.size(s.held) : 0, waits ? pool.bytes(s.held) : 0, packet.length, alpha))
-    return EtbVerdict::drop_buffer;
-  if (!may_wait) return EtbVerdict::drop_buffer_total;
-  if (s.held == 0) s.held = pool.open(packet.flow);
-  if (s.held == 0 || !pool.push(s.held, packet)) return EtbVerdict::drop_buffer_total;
-  return EtbVerdict::hold;
+EtbVerdict EnhancedTokenBucket::room(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
+                                     std::uint32_t length, Ratio alpha, const HoldingPool& pool,
+                                     bool may_wait) {
+  const std::uint32_t packets = s.held != 0 ? pool.size(s.held) : 0;
+  const std::uint64_t bytes = (s.held != 0 ? pool.bytes(s.held) : 0) + std::uint64_t{length};
+  if (packets >= p.buffer) return EtbVerdict::drop_buffer;
+  if (p.buffer_bytes != 0 && bytes > buffer_bytes(p, alpha)) return EtbVerdict::drop_buffer;
+  return may_wait && pool.held() < pool.capacity() ? EtbVerdict::hold : EtbVerdict::drop_buffer_total;
 }
 
 std::size_t EnhancedTokenBucket::release(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,

@@ -77,21 +77,30 @@ class EnhancedTokenBucket {
     return s.held == 0 && take_in(s, p, length, now);
   }
 
-  // True if the flow's buffer has room for a packet of `length` beside these.
-  static bool has_room(const EnhancedTokenBucketParams& p, std::uint32_t held_packets,
-                       std::uint32_t held_bytes, std::uint32_t length, Ratio alpha);
+  // The verdict on a packet of `length` that arrives; takes its tokens, and does not put it into the pool. On
+  // a copy of `s`: what would become of such a packet. Not `may_wait`: for this one the pool is used up.
+  static EtbVerdict decide(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
+                           std::uint32_t length, Time now, const AlphaClock& alpha, const HoldingPool& pool,
+                           bool may_wait = true) {
+    if (s.held == 0) [[likely]] {
+      if (take_in(s, p, length, now)) [[likely]]
+        return EtbVerdict::in;
+      if (take_out(s, p, length, alpha)) return EtbVerdict::out;
+    }
+    return room(s, p, length, alpha.alpha(), pool, may_wait);
+  }
 
-  // A packet arrived. `hold`: the pool has taken it; schedule next_release() if the flow was not waiting
-  // already. Not `may_wait`: for this one the pool is used up.
+  // A packet arrived: decide(). `hold`: the pool has taken it; schedule next_release() if the flow was not
+  // waiting already.
   static EtbVerdict offer(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
                           const Packet& packet, Time now, const AlphaClock& alpha, HoldingPool& pool,
                           bool may_wait = true) {
-    if (s.held == 0) [[likely]] {
-      if (take_in(s, p, packet.length, now)) [[likely]]
-        return EtbVerdict::in;
-      if (take_out(s, p, packet.length, alpha)) return EtbVerdict::out;
+    const EtbVerdict verdict = decide(s, p, packet.length, now, alpha, pool, may_wait);
+    if (verdict == EtbVerdict::hold) {
+      if (s.held == 0) s.held = pool.open(packet.flow);
+      pool.push(s.held, packet);
     }
-    return hold(s, p, packet, alpha.alpha(), pool, may_wait);
+    return verdict;
   }
 
   // Releases packets that have tokens: fills `out` (precedence set) from the head, in order, and returns how
@@ -122,8 +131,9 @@ class EnhancedTokenBucket {
     return s.out.take(p.out, p.out.cost(length));
   }
   static Packet pop(EnhancedTokenBucketState& s, HoldingPool& pool, Precedence precedence);
-  static EtbVerdict hold(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
-                         const Packet& packet, Ratio alpha, HoldingPool& pool, bool may_wait);
+  // `hold`, or why the packet cannot wait.
+  static EtbVerdict room(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
+                         std::uint32_t length, Ratio alpha, const HoldingPool& pool, bool may_wait);
 };
 
 }  // namespace surety

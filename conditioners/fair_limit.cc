@@ -40,19 +40,36 @@ void FairLimit::adjust(std::uint32_t per_second, std::uint32_t at_once) {
   of_customer_ = params(sharing_ * kOfPort);
 }
 
+FairLimit::Buckets FairLimit::buckets(Customer customer, Time now) const {
+  Buckets b{all_, ports_[port_of(customer)], customers_[customer]};
+  b.all.fill(of_all_, now);
+  b.port.fill(of_port_, now);
+  b.own.fill(of_customer_, now);
+  return b;
+}
+
+FairLimit::Answer FairLimit::judge(const Buckets& b) const {
+  const bool of_own = b.own.can_take(of_customer_, kOne), of_port = b.port.can_take(of_port_, kOne);
+  const bool within_port = of_port && (of_own || half_full(b.port, of_port_));
+  return {b.all.can_take(of_all_, kOne) && (within_port || half_full(b.all, of_all_)), within_port, of_own};
+}
+
+bool FairLimit::would_permit(Customer customer, Time now) const {
+  return judge(buckets(customer, now)).permitted;
+}
+
 bool FairLimit::permit(Customer customer, Time now) {
-  TokenBucket& port = ports_[port_of(customer)];
-  TokenBucket& own = customers_[customer];
-  all_.fill(of_all_, now);
-  port.fill(of_port_, now);
-  own.fill(of_customer_, now);
-  const bool of_own = own.can_take(of_customer_, kOne), of_port = port.can_take(of_port_, kOne);
-  const bool within_port = of_port && (of_own || half_full(port, of_port_));
-  if (!all_.can_take(of_all_, kOne) || !(within_port || half_full(all_, of_all_))) return false;
-  all_.charge(kOne);
-  if (within_port) port.charge(kOne);
-  if (of_own) own.charge(kOne);
-  return true;
+  Buckets b = buckets(customer, now);
+  const Answer answer = judge(b);
+  if (answer.permitted) {
+    b.all.charge(kOne);
+    if (answer.within_port) b.port.charge(kOne);
+    if (answer.of_own) b.own.charge(kOne);
+  }
+  all_ = b.all;
+  ports_[port_of(customer)] = b.port;
+  customers_[customer] = b.own;
+  return answer.permitted;
 }
 
 }  // namespace surety

@@ -30,13 +30,27 @@ class FairLimit {
   void adjust(std::uint32_t per_second, std::uint32_t at_once);
 
   bool permit(Customer customer, Time now);
+  // The result of permit(), which takes nothing.
+  bool would_permit(Customer customer, Time now) const;
   // True if a customer without a share of its own could have `events` at once.
-  bool spare(std::uint32_t events, Time now) {
-    all_.fill(of_all_, now);
-    return all_.credit() - of_all_.depth() / 2 >= kCreditPerByte * events;
+  bool spare(std::uint32_t events, Time now) const {
+    TokenBucket all = all_;
+    all.fill(of_all_, now);
+    return all.credit() - of_all_.depth() / 2 >= kCreditPerByte * events;
   }
 
  private:
+  // The buckets that an event of a customer concerns, filled up to now.
+  struct Buckets {
+    TokenBucket all, port, own;
+  };
+  // The buckets other than `all` that are charged for a permitted event.
+  struct Answer {
+    bool permitted, within_port, of_own;
+  };
+  Buckets buckets(Customer customer, Time now) const;
+  Answer judge(const Buckets& b) const;
+
   std::uint32_t per_second_ = 0, at_once_ = 0;
   std::size_t sharing_;                               // ports
   TokenBucketParams of_all_, of_port_, of_customer_;  // an event is a byte

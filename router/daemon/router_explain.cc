@@ -80,7 +80,9 @@ void Router::trace_ingress(Traces& t) {
   const auto& readers = work_.ports[t.arrival.port].readers;
   std::size_t best = readers.empty() ? 0 : readers.front();
   std::vector<IngressTrace> traces(workers_.size());
-  const auto knowledge = [&](std::size_t w) { return 2 * traces[w].flow_known + traces[w].state_known; };
+  const auto knowledge = [&](std::size_t w) {
+    return 2 * traces[w].flow.flow_known + traces[w].state_known();
+  };
   for (std::size_t w = 0; w < workers_.size(); ++w) {
     Worker& worker = *workers_[w];
     ask(worker, [&] { trace(worker.ingress(), frame, t.arrival.port, worker.now(), traces[w]); });

@@ -30,19 +30,16 @@ void AlphaClocks::adopt(std::span<const CsaDomain> domains, Mode mode, Time now)
   mode_ = mode;
 }
 
-Time AlphaClocks::now(Index i) {
+Time AlphaClocks::now(Index i) const {
   if (i < capacity_) return clocks_[i].now();
   const Remote& r = remotes_[slot(i)];
-  return r.given_up ? clocks_[domain(i)].now() - r.behind : (*this)[i].now();
+  return r.given_up ? clocks_[domain(i)].now() - r.behind : at(i).now();
 }
 
-Time AlphaClocks::time_of(Index i) const {
-  if (i < capacity_) return clocks_[i].now();
-  const Remote& r = remotes_[slot(i)];
-  if (r.given_up) return clocks_[domain(i)].now() - r.behind;
+AlphaClock AlphaClocks::at(Index i) const {
   AlphaClock clock = clocks_[i];
-  clock.advance(now_, pace(slot(i)));
-  return clock.now();
+  if (i >= capacity_) clock.advance(now_, pace(slot(i)));
+  return clock;
 }
 
 std::uint16_t AlphaClocks::domain(Index i) const {

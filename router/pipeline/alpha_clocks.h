@@ -66,10 +66,9 @@ class AlphaClocks {
     return clocks_[i];
   }
   // The time of clock `i`, also of a released one.
-  Time now(Index i);
-  // now() without catching up; alpha() is the clock's pace.
-  Time time_of(Index i) const;
-  Ratio alpha(Index i) const { return i < capacity_ ? local_[i] : pace(slot(i)); }
+  Time now(Index i) const;
+  // operator[] as a copy.
+  AlphaClock at(Index i) const;
   // The domain of clock `i`, also of a released one.
   std::uint16_t domain(Index i) const;
   // True if flows that use clock `i` may have to move to the clock that of() returns.

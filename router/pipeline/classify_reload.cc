@@ -266,18 +266,21 @@ FlowId ClassifyStage::oldest(std::span<const FlowId> ids, bool own, bool tagged,
   return oldest;
 }
 
+ClassifyStage::Victim ClassifyStage::victim(const FlowHolders::Candidates& found, Opener by, Time now) const {
+  FlowId gone = oldest(found.largest.ids(), false, by.tagged, now);
+  if (gone == kNoFlow) gone = oldest(found.any.ids(), false, by.tagged, now);
+  if (gone != kNoFlow) return {gone, true};
+  return {oldest(found.own.ids(), true, by.tagged, now), false};
+}
+
 bool ClassifyStage::displace(Opener by, Time now) {
   std::uint32_t& left = holders_.within(by.customer) ? within_left_ : beyond_left_;
   if (left == 0) return false;
-  const FlowHolders::Candidates found = holders_.candidates(by.customer);
-  FlowId gone = oldest(found.largest.ids(), false, by.tagged, now);
-  if (gone == kNoFlow) gone = oldest(found.any.ids(), false, by.tagged, now);
-  const bool fairer = gone != kNoFlow;
-  if (!fairer) gone = oldest(found.own.ids(), true, by.tagged, now);
-  if (!fairer) --left;
-  if (gone == kNoFlow || (limited_ && !creations_.permit(by.customer, now))) return false;
-  closed(gone);
-  flows_.remove(gone);
+  const Victim gone = victim(holders_.candidates(by.customer), by, now);
+  if (!gone.fairer) --left;
+  if (gone.id == kNoFlow || (limited_ && !creations_.permit(by.customer, now))) return false;
+  closed(gone.id);
+  flows_.remove(gone.id);
   return true;
 }
 

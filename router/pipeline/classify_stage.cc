@@ -195,27 +195,33 @@ ClassifyStage::Opened ClassifyStage::create(Burst& v, std::size_t i, std::uint16
 // removed before them, wherever their packets are.
 ClassifyStage::Opened ClassifyStage::contract(std::uint16_t rule, std::uint16_t service,
                                               const ParsedPacket& packet, Opener by, Time now) {
-  const Classifier& classifier = snapshot_->classifier;
-  const bool of_flow = snapshot_->config.rules[rule].per == config::Rule::Per::flow;  // above the limit
-  FlowKey key = of_flow ? classifier.excess_key(rule, packet) : classifier.contract_key(rule, packet);
-  std::uint64_t hash = flows_.hash(key);
-  FlowId known = flows_.find(key, hash, now);
-  if (known == kNoFlow && !of_flow && !has_room(rule, packet.interface)) {
-    key = classifier.excess_key(rule, packet);
-    hash = flows_.hash(key);
-    known = flows_.find(key, hash, now);
+  const FoundContract found = find_contract(rule, packet, now);
+  if (found.id != kNoFlow) {
+    flows_.touch(flows_[found.id], now);
+    if (flows_[found.id].service != service) ask(found.id, service, now);
+    return {found.id};
   }
-  if (known != kNoFlow) {
-    flows_.touch(flows_[known], now);
-    if (flows_[known].service != service) ask(known, service, now);
-    return {known};
-  }
-  const Opened opened = open(key, hash, service, true, by, now);
+  const Opened opened = open(found.key, found.hash, service, true, by, now);
   if (opened.id != kNoFlow) begin_contract(opened.id, rule, packet.interface);
   return opened;
 }
 
-// The excess contract is the last one of the rule's number.
+ClassifyStage::FoundContract ClassifyStage::find_contract(std::uint16_t rule, const ParsedPacket& packet,
+                                                          Time now) const {
+  const auto find = [&](const FlowKey& key) {
+    const std::uint64_t hash = flows_.hash(key);
+    return FoundContract{key, hash, flows_.find(key, hash, now)};
+  };
+  const Classifier& classifier = snapshot_->classifier;
+  if (snapshot_->config.rules[rule].per != config::Rule::Per::flow) {
+    const FoundContract found = find(classifier.contract_key(rule, packet));
+    if (found.id != kNoFlow || has_room(rule, packet.interface)) return found;
+  }
+  return find(classifier.excess_key(rule, packet));  // a `per: flow` rule has it for flows above the limit
+}
+
+// True if the rule has room for one more contract by the interface, beside the excess contract, which is the
+// last one of the rule's number.
 bool ClassifyStage::has_room(std::uint16_t rule, InterfaceIndex interface) const {
   const config::Rule& r = snapshot_->config.rules[rule];
   const bool one = r.per == config::Rule::Per::vlan && interface >= snapshot_->interfaces->ports();
@@ -224,8 +230,7 @@ bool ClassifyStage::has_room(std::uint16_t rule, InterfaceIndex interface) const
 
 ClassifyStage::Opened ClassifyStage::open(const FlowKey& key, std::uint64_t hash, std::uint16_t service,
                                           bool contract, Opener by, Time now) {
-  if (full() || !holders_.room(by.customer, flows_.capacity() - flows_.size())) {
-    const auto reason = full() ? DegradeReason::flow_table_full : DegradeReason::flow_share_full;
+  if (const DegradeReason reason = shortage(by); reason != DegradeReason::none) {
     if (!displace(by, now)) return {kNoFlow, reason};
   } else if (limited_ && !creations_.permit(by.customer, now)) {
     return {kNoFlow, DegradeReason::creation_limited};
@@ -236,6 +241,54 @@ ClassifyStage::Opened ClassifyStage::open(const FlowKey& key, std::uint64_t hash
   flows_[id].service = service;
   start(flows_[id], snapshot_->services[service], now);
   return {id};
+}
+
+// Gives why the table has no free record for the customer; none: it has one.
+DegradeReason ClassifyStage::shortage(Opener by) const {
+  if (full()) return DegradeReason::flow_table_full;
+  const bool room = holders_.room(by.customer, flows_.capacity() - flows_.size());
+  return room ? DegradeReason::none : DegradeReason::flow_share_full;
+}
+
+// Gives why open() would make no record; none: it would make one.
+DegradeReason ClassifyStage::would_open(Opener by, Time now) const {
+  const DegradeReason reason = shortage(by);
+  const bool permitted = !limited_ || creations_.would_permit(by.customer, now);
+  if (reason == DegradeReason::none) return permitted ? reason : DegradeReason::creation_limited;
+  const Victim gone = victim(holders_.next_candidates(by.customer), by, now);
+  return gone.id != kNoFlow && permitted ? DegradeReason::none : reason;
+}
+
+ClassifyStage::Forecast ClassifyStage::forecast(const ParsedPacket& packet, std::uint16_t rule,
+                                                PortIndex port, Time now) const {
+  Forecast f;
+  f.id = flows_.find(packet.key, flows_.hash(packet.key), now);
+  f.flow_known = f.id != kNoFlow;
+  const Judgement j = judge(rule, packet.interface);
+  f.service = f.flow_known ? flows_[f.id].service : j.service;
+  if (f.flow_known) {
+    if ((flows_[f.id].flags & FlowRecord::redirect) != 0) f.id = flows_[f.id].state.shared;
+    f.excess = Classifier::is_excess(flows_.key(f.id));
+  } else if (j.needs_state) {
+    f.excess = !has_room(rule, packet.interface);
+    if (j.shares || f.excess) {
+      const FoundContract found = find_contract(rule, packet, now);
+      f.id = found.id;
+      f.excess = Classifier::is_excess(found.key);
+    }
+    if (f.id == kNoFlow)
+      f.degraded = would_open(opener(packet.key, port), now);
+    else
+      f.service = flows_[f.id].service;
+  }
+  if (f.degraded != DegradeReason::none) f.service = snapshot_->best_effort();
+  const ServiceProgram& program = snapshot_->services[f.service];
+  f.own_state = program.kind != ServiceProgram::Kind::none;
+  if (f.id != kNoFlow)
+    f.record = flows_[f.id];
+  else
+    start(f.record, program, now);
+  return f;
 }
 
 void ClassifyStage::start(FlowRecord& r, const ServiceProgram& program, Time now) const {
@@ -252,7 +305,7 @@ void ClassifyStage::start(FlowRecord& r, const ServiceProgram& program, Time now
   }
 }
 
-bool ClassifyStage::plenty(Time now) {
+bool ClassifyStage::plenty(Time now) const {
   const std::uint32_t reserve = flows_.capacity() / 4;
   return flows_.size() < flows_.capacity() - reserve && (!limited_ || creations_.spare(reserve, now));
 }

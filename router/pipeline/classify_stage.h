@@ -94,8 +94,19 @@ class ClassifyStage {
   std::vector<ContractState> save() const;
   void restore(std::span<const ContractState> states, Time now);
 
-  // True if the rule has room for one more contract by the interface, beside the excess contract.
-  bool has_room(std::uint16_t rule, InterfaceIndex interface) const;
+  // forecast() gives what run() would find for a packet, or decide: by the same code, without a change. `id`:
+  // record of the state that the packet uses, its flow's or its contract's; kNoFlow: the state begins with
+  // this packet. `record`: that record, or a new one.
+  struct Forecast {
+    std::uint16_t service = 0;  // best effort if degraded
+    bool flow_known = false;    // the flow has a record
+    bool own_state = false;     // the packet uses a state, known or not
+    bool excess = false;        // the state is the rule's excess contract
+    FlowId id = kNoFlow;
+    FlowRecord record;
+    DegradeReason degraded = DegradeReason::none;
+  };
+  Forecast forecast(const ParsedPacket& packet, std::uint16_t rule, PortIndex port, Time now) const;
 
   const ContractLedger& contracts() const { return ledger_; }
   FlowTable& flows() { return flows_; }
@@ -152,12 +163,29 @@ class ClassifyStage {
   Judgement judge(std::uint16_t rule, InterfaceIndex interface) const;
   void degrade(Burst& v, std::size_t i, PortIndex port, DegradeReason reason);
   Opened create(Burst& v, std::size_t i, std::uint16_t rule, PortIndex port, std::uint64_t hash, Time now);
+  bool has_room(std::uint16_t rule, InterfaceIndex interface) const;
+  // The key of a packet's contract, or of the excess contract if there is no room for it; and its record.
+  struct FoundContract {
+    FlowKey key;
+    std::uint64_t hash;
+    FlowId id;
+  };
+  FoundContract find_contract(std::uint16_t rule, const ParsedPacket& packet, Time now) const;
   Opened contract(std::uint16_t rule, std::uint16_t service, const ParsedPacket& packet, Opener by, Time now);
   Opened open(const FlowKey& key, std::uint64_t hash, std::uint16_t service, bool contract, Opener by,
               Time now);
   Opener opener(const FlowKey& key, PortIndex port) const {
     return {customer_(key, port), CustomerHasher::tagged(key.rest)};
   }
+  DegradeReason shortage(Opener by) const;
+  DegradeReason would_open(Opener by, Time now) const;
+  // The record that would be displaced for one of the customer; kNoFlow: none may be. `fairer`: of another
+  // customer.
+  struct Victim {
+    FlowId id = kNoFlow;
+    bool fairer = false;
+  };
+  Victim victim(const FlowHolders::Candidates& found, Opener by, Time now) const;
   bool displace(Opener by, Time now);
   bool may_go(FlowId id, bool own, bool tagged, Time now) const;
   FlowId oldest(std::span<const FlowId> ids, bool own, bool tagged, Time now) const;
@@ -181,7 +209,7 @@ class ClassifyStage {
   bool carries_over(const Request& request) const;
   void carry_over(Request& request, std::uint32_t held);
   bool full() const { return flows_.size() == flows_.capacity(); }
-  bool plenty(Time now);
+  bool plenty(Time now) const;
 
   const Snapshot* snapshot_;
   std::span<PortCounters> ports_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/pipeline/condition_stage.h"
 
+#include <cstring>
+
 #include "router/pipeline/egress.h"
 #include "router/pipeline/signal_path.h"
 #include "router/pipeline/wire/ip_bytes.h"
@@ -26,6 +28,11 @@ Path path_of(const Burst& v, std::size_t i) {
 Path path_of(rte_mbuf* m) {
   return path_of(destination_of(ip_header(m, noted_l3_offset(m))),
                  RouteTarget::decode(held_route(m)).narrowness);
+}
+
+Meter::Level level(const TokenBucket& bucket, const TokenBucketParams& params) {
+  constexpr auto byte = static_cast<double>(kCreditPerByte);
+  return {static_cast<double>(bucket.credit()) / byte, static_cast<double>(params.depth()) / byte};
 }
 }  // namespace
 
@@ -147,9 +154,8 @@ ConditionStage::Fate ConditionStage::condition(Burst& v, std::size_t i, PortInde
     enter_clock(s, service.csa, clock);
   const bool waiting = s.held != 0;
   const Packet packet{v.mbuf[i], id, v.header[i].length, Precedence::out, DropReason::none};
-  const std::uint32_t free = may_hold_ - std::min(pool_.held(), may_hold_);
-  const bool may_wait = free > 0 && (FairShare::plenty(free, may_hold_) ||
-                                     shares_.room(customer_(v.header[i].key, port), free));
+  const DropReason refused = pool_refuses(v.header[i].key, port);
+  const bool may_wait = refused == DropReason::none;
   switch (EnhancedTokenBucket::offer(s, service.csa, packet, now, clocks_[clock], pool_, may_wait)) {
     case EtbVerdict::in:
       return go(v, i, service, id, Precedence::in);
@@ -160,7 +166,7 @@ ConditionStage::Fate ConditionStage::condition(Burst& v, std::size_t i, PortInde
     case EtbVerdict::drop_buffer:
       return refuse(v, i, port, id, DropReason::buffer);
     case EtbVerdict::drop_buffer_total:
-      return refuse(v, i, port, id, free > 0 ? DropReason::buffer_share : DropReason::buffer_total);
+      return refuse(v, i, port, id, refused);
     case EtbVerdict::hold:
       break;
   }
@@ -176,10 +182,18 @@ ConditionStage::Fate ConditionStage::condition(Burst& v, std::size_t i, PortInde
   return Fate::held;
 }
 
+// Why the pool has no room for one more packet of the flow's customer; none: it has.
+DropReason ConditionStage::pool_refuses(const FlowKey& key, PortIndex port) const {
+  const std::uint32_t free = may_hold_ - std::min(pool_.held(), may_hold_);
+  if (free == 0) return DropReason::buffer_total;
+  const bool room = FairShare::plenty(free, may_hold_) || shares_.room(customer_(key, port), free);
+  return room ? DropReason::none : DropReason::buffer_share;
+}
+
 // A flow's out-bucket uses the clock of its egress queue, or of its path while that is held back. When its
 // route changes, or when a contract's flows leave by several ports, the tokens gained so far stay.
 void ConditionStage::enter_clock(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
-                                 AlphaClocks::Index clock) {
+                                 AlphaClocks::Index clock) const {
   if (s.domain != kNoDomain) s.out.fill(p.out, clocks_.now(s.domain));
   s.out.rebase(clocks_.now(clock));
   s.domain = clock;
@@ -291,8 +305,61 @@ std::uint32_t ConditionStage::held(FlowId id) const {
   return pool_.size(queue_of(id));
 }
 
-std::uint32_t ConditionStage::held_bytes(FlowId id) const {
-  return pool_.bytes(queue_of(id));
+ConditionStage::Forecast ConditionStage::forecast(const FlowRecord& record, std::uint16_t service,
+                                                  const ParsedPacket& packet, PortIndex port,
+                                                  const RouteTarget& target, PortIndex egress,
+                                                  Time now) const {
+  using Fate = Forecast::Fate;
+  const ServiceProgram& program = snapshot_->services[service];
+  if (program.kind == ServiceProgram::Kind::csa)
+    return forecast_csa(record.state.csa, service, packet, port,
+                        path_of(destination_of(packet.key), target.narrowness), egress, now);
+  Forecast f;
+  if (program.kind == ServiceProgram::Kind::none) return f;
+  Meter::State state;
+  std::memcpy(state, record.state.meter, sizeof state);
+  f.buckets = program.meter->levels(state, now);
+  const Color color = program.meter->check(state, now, packet.length);
+  f.red = color == Color::red;
+  f.fate = color == Color::green ? Fate::in : Fate::out;
+  if (f.red && program.drop_red) f.fate = Fate::dropped, f.reason = DropReason::police;
+  return f;
+}
+
+ConditionStage::Forecast ConditionStage::forecast_csa(EnhancedTokenBucketState s, std::uint16_t service,
+                                                      const ParsedPacket& packet, PortIndex port,
+                                                      const Path& path, PortIndex egress, Time now) const {
+  using Fate = Forecast::Fate;
+  const EnhancedTokenBucketParams& params = snapshot_->services[service].csa;
+  Forecast f;
+  f.domain = snapshot_->domain(egress, service);
+  if (f.domain == kNoDomain) return f;
+  const AlphaClocks::Index index = clocks_.of(f.domain, path);
+  if (s.domain != index) enter_clock(s, params, index);
+  const AlphaClock clock = clocks_.at(index);
+  f.alpha = clock.alpha();
+  s.in.fill(params.in, now);
+  s.out.fill(params.out, clock.now());
+  f.buckets = {level(s.in, params.in), level(s.out, params.out)};
+  const DropReason refused = pool_refuses(packet.key, port);
+  const bool may_wait = refused == DropReason::none;
+  switch (EnhancedTokenBucket::decide(s, params, packet.length, now, clock, pool_, may_wait)) {
+    case EtbVerdict::in:
+      break;
+    case EtbVerdict::out:
+      f.fate = Fate::out;
+      break;
+    case EtbVerdict::hold:
+      f.fate = Fate::waits;
+      break;
+    case EtbVerdict::drop_buffer:
+      f.fate = Fate::dropped, f.reason = DropReason::buffer;
+      break;
+    case EtbVerdict::drop_buffer_total:
+      f.fate = Fate::dropped, f.reason = refused;
+      break;
+  }
+  return f;
 }
 
 void ConditionStage::discard() {

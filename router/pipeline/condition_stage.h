@@ -51,12 +51,25 @@ class ConditionStage {
   // A signal concerns the flows that leave by this path: `applied`, or `observed`.
   SignalResult on_signal(const SignalPath& path, std::span<const PortEgress> port_egresses, Time now);
 
+  // forecast() gives what run() would do to a packet of this service that leaves by `egress` to `target`: by
+  // the same code, on a copy of its state. `buckets`: before the packet. `alpha`: that of the packet's path.
+  struct Forecast {
+    enum class Fate : std::uint8_t { in, out, waits, dropped };
+    Fate fate = Fate::in;
+    DropReason reason = DropReason::none;
+    bool red = false;  // meter: beyond both buckets
+    std::array<Meter::Level, 2> buckets{};
+    std::uint16_t domain = kNoDomain;
+    Ratio alpha;
+  };
+  Forecast forecast(const FlowRecord& record, std::uint16_t service, const ParsedPacket& packet,
+                    PortIndex port, const RouteTarget& target, PortIndex egress, Time now) const;
+
   void discard();  // frees all held packets; for the end of the process
   Time next_event() const { return std::min(wheel_.next_event(), clocks_.next_event()); }
   const AlphaClocks& clocks() const { return clocks_; }
   std::uint32_t held() const { return pool_.held(); }
   std::uint32_t held(FlowId id) const;
-  std::uint32_t held_bytes(FlowId id) const;
 
  private:
   HoldingPool::Queue queue_of(FlowId id) const;  // 0: nothing is held
@@ -69,7 +82,11 @@ class ConditionStage {
   Fate csa(Burst& v, std::size_t i, PortIndex port, FlowId id, const ServiceProgram& service, Time now);
   Fate go(Burst& v, std::size_t i, const ServiceProgram& service, FlowId id, Precedence precedence);
   Fate refuse(Burst& v, std::size_t i, PortIndex port, FlowId id, DropReason reason);
-  void enter_clock(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, AlphaClocks::Index clock);
+  void enter_clock(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
+                   AlphaClocks::Index clock) const;
+  DropReason pool_refuses(const FlowKey& key, PortIndex port) const;
+  Forecast forecast_csa(EnhancedTokenBucketState s, std::uint16_t service, const ParsedPacket& packet,
+                        PortIndex port, const Path& path, PortIndex egress, Time now) const;
   void follow_path(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p);
   void count_out(FlowId id, const Path& path);
   void revive(Burst& v, const Packet& p, std::uint16_t service);

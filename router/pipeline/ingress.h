@@ -108,7 +108,6 @@ class Ingress {
   std::uint32_t pending() const { return pending_.size(); }  // the part that waits for the control thread
   // Packets in the input buffer of one flow or contract.
   std::uint32_t held(FlowId id) const { return condition_.held(id); }
-  std::uint32_t held_bytes(FlowId id) const { return condition_.held_bytes(id); }
   // Paths that signals hold back now, by path and domain.
   std::vector<RemoteAlphaReading> remote_alphas() const { return condition_.clocks().remotes(); }
   const AlphaClocks& clocks() const { return condition_.clocks(); }
@@ -116,9 +115,6 @@ class Ingress {
   // Thread-safe with the latest snapshot adopted.
   Ratio applied_alpha(const RemoteAlphaReading& path, const Snapshot& snapshot) const;
   const ContractLedger& contracts() const { return classify_.contracts(); }
-  bool has_room(std::uint16_t rule, InterfaceIndex interface) const {  // for one more contract of the rule
-    return classify_.has_room(rule, interface);
-  }
   std::span<const std::uint64_t> filter_counts() const { return filters_.counts(); }
   const SignalCounters& signals() const { return signals_; }  // received signals, by result
   SignalInterceptor& interceptor() { return interceptor_; }
@@ -130,7 +126,9 @@ class Ingress {
   const ParseContext& context(PortIndex port) const { return contexts_[port]; }
   const InterfaceFinder& finder() const { return interfaces_; }
   const SourceCheck& sources() const { return sources_; }
+  const ClassifyStage& classify() const { return classify_; }
   const RouteStage& route() const { return route_; }
+  const ConditionStage& condition() const { return condition_; }
   const Fib& fib() const { return fib_; }
   const NextHopTable& next_hops() const { return next_hops_; }
   // Corrects the outcome of parse() for a packet that must not leave its link (RFC 3927 7, RFC 4291 2.5.6,

@@ -10,7 +10,7 @@ namespace surety {
 namespace {
 
 using State = NextHopEntry::State;
-using Fate = IngressTrace::Fate;
+using Fate = ConditionStage::Forecast::Fate;
 
 std::string protocol_name(std::uint8_t number) {
   for (const std::string_view name : config::protocol_names())
@@ -98,20 +98,21 @@ std::string covered(const IngressTrace& t, const Question& q, const Snapshot& s)
 }
 
 Json contract(const IngressTrace& t, const Question& q, const Snapshot& s) {
-  const ServiceProgram& p = s.services[t.service];
-  Json j = {{"contract", t.excess ? "(excess)" : covered(t, q, s)}};
+  const ServiceProgram& p = s.services[t.flow.service];
+  Json j = {{"contract", t.flow.excess ? "(excess)" : covered(t, q, s)}};
   j["customer"] = s.interfaces->customer(t.header.interface);
-  j["known"] = t.state_known;
+  j["known"] = t.state_known();
   const bool csa = p.kind == ServiceProgram::Kind::csa;
-  for (std::size_t b = 0; b < t.buckets.size(); ++b) {
-    if (t.buckets[b].depth <= 0) continue;
+  for (std::size_t b = 0; b < t.conditioned.buckets.size(); ++b) {
+    if (t.conditioned.buckets[b].depth <= 0) continue;
     const char* const name = b == 0 ? "in_bucket" : csa ? "out_bucket" : "excess_bucket";
-    j[name] = {{"tokens_bytes", t.buckets[b].tokens}, {"depth_bytes", t.buckets[b].depth}};
+    j[name] = {{"tokens_bytes", t.conditioned.buckets[b].tokens},
+               {"depth_bytes", t.conditioned.buckets[b].depth}};
   }
   if (csa) j["buffer"] = {{"held_packets", t.held}, {"limit_packets", p.csa.buffer}};
-  if (t.domain != kNoDomain) {
-    j["domain"] = s.domains[t.domain].name;
-    j["alpha_ratio"] = t.alpha.value();
+  if (t.conditioned.domain != kNoDomain) {
+    j["domain"] = s.domains[t.conditioned.domain].name;
+    j["alpha_ratio"] = t.conditioned.alpha.value();
   }
   return j;
 }
@@ -218,20 +219,21 @@ Verdict verdict(const IngressTrace& t, const Snapshot& s) {
   if (!t.filter_in.permit) return dropped(DropReason::filtered);
   const Verdict v = routed(t, s);
   if (v.what != "leaves") return v;
-  if (t.fate == Fate::waits) return {"waits", "buffer", "its tokens are not there yet"};
-  const bool csa = s.services[t.service].kind == ServiceProgram::Kind::csa;
-  if (t.fate == Fate::dropped) return dropped(csa ? DropReason::buffer : DropReason::police);
+  if (t.conditioned.fate == Fate::waits) return {"waits", "buffer", "its tokens are not there yet"};
+  if (t.conditioned.fate == Fate::dropped) return dropped(t.conditioned.reason);
   return v;
 }
 
 std::string marked(const Traces& traces, const Snapshot& s) {
-  const ServiceProgram& p = s.services[traces.ingress.service];
-  if (!traces.ingress.own_state) return fmt::format("service {}, not conditioned", p.name);
+  const ServiceProgram& p = s.services[traces.ingress.flow.service];
+  const DegradeReason degraded = traces.ingress.flow.degraded;
+  if (degraded != DegradeReason::none) return fmt::format("service {} ({})", p.name, info(degraded).name);
+  if (!traces.ingress.flow.own_state) return fmt::format("service {}, not conditioned", p.name);
   const std::string rate = human::rate(static_cast<double>(p.committed.bytes_per_second()));
   if (p.mark_out == kKeepDscp && p.drop_red && p.mark_in != kKeepDscp)
     return fmt::format("service {}, up to {}; packets beyond are dropped", p.name, rate);
   return fmt::format("service {}, marked IN up to {}, {} now", p.name, rate,
-                     traces.ingress.fate == Fate::in ? "IN" : "OUT");
+                     traces.ingress.conditioned.fate == Fate::in ? "IN" : "OUT");
 }
 
 std::string chance(double probability) {
@@ -240,7 +242,7 @@ std::string chance(double probability) {
 
 std::string chances(const Traces& traces) {
   const QueueTrace &in = traces.queues[0], &out = traces.queues[1];
-  if (!traces.ingress.own_state) return fmt::format("drop probability {}", chance(in.refusal));
+  if (!traces.ingress.flow.own_state) return fmt::format("drop probability {}", chance(in.refusal));
   return fmt::format("drop probability {} IN, {} OUT", chance(in.refusal), chance(out.refusal));
 }
 
@@ -248,7 +250,7 @@ std::string sentence(const Traces& traces, const Snapshot& s, const Verdict& v, 
   const IngressTrace& t = traces.ingress;
   if (v.what == "dropped") return fmt::format("dropped ({}): {}", v.reason, v.words);
   if (v.what == "kernel") return fmt::format("given to the kernel ({}): {}", v.reason, v.words);
-  const Precedence p = t.fate == Fate::in ? Precedence::in : Precedence::out;
+  const Precedence p = t.conditioned.fate == Fate::in ? Precedence::in : Precedence::out;
   const Json& queue = answer.at(p == Precedence::in ? "queue_in" : "queue_out");
   return fmt::format("{}{}, leaves by {} in queue {}, {}", marked(traces, s),
                      v.what == "waits" ? " but has to wait for its tokens" : "",
@@ -259,8 +261,10 @@ std::string sentence(const Traces& traces, const Snapshot& s, const Verdict& v, 
 }  // namespace
 
 std::uint8_t mark_of(const IngressTrace& t, const Snapshot& snapshot, Precedence precedence) {
-  const ServiceProgram& p = snapshot.services[t.service];
-  const std::uint8_t mark = precedence == Precedence::in ? p.mark_in : t.red ? p.mark_red : p.mark_out;
+  const ServiceProgram& p = snapshot.services[t.flow.service];
+  const std::uint8_t mark = precedence == Precedence::in ? p.mark_in
+                            : t.conditioned.red          ? p.mark_red
+                                                         : p.mark_out;
   return mark != kKeepDscp ? mark : static_cast<std::uint8_t>(t.header.traffic_class >> 2);
 }
 
@@ -276,20 +280,22 @@ Json explanation(const Traces& traces, const Snapshot& s) {
     j["interface"] = interface(*s.interfaces, t.header.interface, s.config);
   if (t.parsed.forwards()) {
     const InterfaceRecord& from = (*s.interfaces)[t.header.interface];
-    if (t.flow_known) j["flow"] = {{"worker", traces.worker}, {"idle_seconds", seconds(t.idle)}};
-    if (t.state_known)
+    if (t.flow.flow_known) j["flow"] = {{"worker", traces.worker}, {"idle_seconds", seconds(t.idle)}};
+    if (t.state_known())
       j["counted"] = {{"in_bytes", t.counters.in_bytes}, {"out_bytes", t.counters.out_bytes}};
     j["source_check"] = {{"mode", mode_name(from.source_check)}, {"accepted", t.source_accepted}};
     if (t.filter_in.filter != kNoFilter) j["filter_in"] = filter(t.filter_in, s);
     if (t.rule != Classifier::kNoRule) j["rule"] = rule(t, s);
-    j["service"] = service(s.services[t.service]);
-    if (t.own_state && t.rule != Classifier::kNoRule) j["contract"] = contract(t, traces.question, s);
+    if (const DegradeReason degraded = t.flow.degraded; degraded != DegradeReason::none)
+      j["degraded"] = {{"reason", info(degraded).name}, {"help", info(degraded).help}};
+    j["service"] = service(s.services[t.flow.service]);
+    if (t.flow.own_state && t.rule != Classifier::kNoRule) j["contract"] = contract(t, traces.question, s);
     j["route"] = route(traces, s);
     if (t.filter_out.filter != kNoFilter) j["filter_out"] = filter(t.filter_out, s);
   }
   if (comes_to_queue(t)) {
     j["queue_in"] = queue(traces.queues[0], mark_of(t, s, Precedence::in), t, s);
-    if (t.own_state) j["queue_out"] = queue(traces.queues[1], mark_of(t, s, Precedence::out), t, s);
+    if (t.flow.own_state) j["queue_out"] = queue(traces.queues[1], mark_of(t, s, Precedence::out), t, s);
   }
   j["verdict"] = v.what;
   if (!v.reason.empty()) j["reason"] = v.reason;

@@ -21,27 +21,19 @@ struct IngressTrace {
     std::uint32_t entry = 0;           // index of the entry, or the number of entries
     bool permit = true;
   };
-  // The conditioner's decision.
-  enum class Fate : std::uint8_t { in, out, waits, dropped };
-
   ParsedPacket header;
   ParseOutcome parsed;  // vlan_unknown among it
   bool source_accepted = true;
   Filtered filter_in, filter_out;
-  std::uint16_t rule = Classifier::kNoRule, service = 0;
-  bool flow_known = false,
-       state_known = false;  // the flow has a record; its state, or its contract's, has one
-  bool own_state = false;    // the packet has a state, known or not
-  bool excess = false;       // the state is the rule's excess contract
-  FlowCounters counters;     // the state's, else the flow's
+  std::uint16_t rule = Classifier::kNoRule;
+  ClassifyStage::Forecast flow;
+  FlowCounters counters;  // the state's, else the flow's
   Duration idle{};
-  std::uint32_t held = 0, held_bytes = 0;
-  std::array<Meter::Level, 2> buckets{};
-  std::uint16_t domain = kNoDomain;
-  Ratio alpha;  // the flow's current alpha
-  Fate fate = Fate::in;
-  bool red = false;  // meter: beyond both buckets
+  std::uint32_t held = 0;  // packets of that state
+  ConditionStage::Forecast conditioned;
   RouteTarget target;
+
+  bool state_known() const { return flow.id != kNoFlow; }
   std::uint32_t next_hop = kNextHopNone;
   NextHopEntry hop;
 };

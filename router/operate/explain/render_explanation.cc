@@ -135,6 +135,8 @@ std::string render_explanation(const Json& a) {
   else if (a.contains("service"))
     line("rule", "none matches");
   part("service", "service", service);
+  if (const auto d = a.find("degraded"); d != a.end())
+    line("degraded", fmt::format("{}: {}", text(*d, "reason"), text(*d, "help")));
   part("contract", "contract", contract);
   if (const auto c = a.find("contract"); c != a.end() && c->contains("domain"))
     line("alpha",

@@ -5,12 +5,12 @@
 
 namespace surety {
 
-FlowHolders::Candidates FlowHolders::candidates(Customer newcomer) {
+FlowHolders::Candidates FlowHolders::sample(Customer newcomer, Rng& rng) const {
   const std::size_t lines = (customers_.size() + kLine - 1) / kLine;
   const std::size_t looked = std::min(lines, kLines);
   if (looked == 0) return {};
   std::array<std::size_t, kLines> at;
-  for (std::size_t i = 0, start = rng_.next() % lines; i < looked; ++i) {
+  for (std::size_t i = 0, start = rng.next() % lines; i < looked; ++i) {
     at[i] = (start + i * lines / looked) % lines * kLine;
     __builtin_prefetch(&customers_[at[i]]);
   }

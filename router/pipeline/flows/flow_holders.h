@@ -59,9 +59,16 @@ class FlowHolders {
   struct Candidates {
     Found largest, any, own;
   };
-  Candidates candidates(Customer newcomer);
+  Candidates candidates(Customer newcomer) { return sample(newcomer, rng_); }
+  // The result of the next candidates().
+  Candidates next_candidates(Customer newcomer) const {
+    Rng rng = rng_;
+    return sample(newcomer, rng);
+  }
 
  private:
+  Candidates sample(Customer newcomer, Rng& rng) const;
+
   static constexpr Customer kNobody = 0xffff;
 
   FairShare shares_;

@@ -2,8 +2,12 @@
 // What the explanation says is what becomes of the packet, sent afterwards through the same objects.
 #include "router/operate/explain/explanation.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <map>
+
+#include "conditioners/rng.h"
 #include "tests/unit/router/pipeline/data_plane.h"
 
 namespace surety {
@@ -48,11 +52,13 @@ classify:
 )";
 
 struct ExplanationTest : testing::Test {
-  ExplanationTest() { d.route("10.2.0.0/16", {ready(1)}); }
+  explicit ExplanationTest(const std::string& more = "") : d(kYaml + more) {
+    d.route("10.2.0.0/16", {ready(1)});
+  }
   Json ask(const std::string& more, const std::string& place = "lan") {
     Traces t;
-    t.question =
-        parse_question(place + " source=10.1.0.1 destination=10.2.0.1 protocol=udp source_port=1000 " + more);
+    t.question = parse_question(fmt::format(
+        "{} source={} destination=10.2.0.1 protocol=udp source_port={} {}", place, source, from, more));
     t.arrival = arrival_of(t.question, d.current->config, *d.current->interfaces);
     auto frame = frame_of(t.question, t.arrival);
     trace(*d.ingress, frame, t.arrival.port, d.now, t.ingress);
@@ -68,7 +74,9 @@ struct ExplanationTest : testing::Test {
   }
   void send(std::uint16_t to) { d.receive({udp_frame({.to = to})}); }
 
-  DataPlane d{kYaml};
+  std::string source = "10.1.0.1";
+  std::uint16_t from = 1000;
+  DataPlane d;
 };
 
 TEST_F(ExplanationTest, SaysEachStageOfAContract) {
@@ -143,6 +151,57 @@ TEST_F(ExplanationTest, OfCsaItSaysAlphaAndWhoWaits) {
   EXPECT_EQ(j["contract"]["buffer"]["held_packets"], 1);
   EXPECT_EQ(j["reason"], "buffer");
   EXPECT_EQ(d.fate(udp_frame({.to = 5002})), "drop buffer");
+}
+
+// A flow table and a pool of held packets that are soon used up: for each packet the explanation gives the
+// same result as the packet itself, which follows.
+struct CrowdedExplanationTest : ExplanationTest {
+  CrowdedExplanationTest()
+      : ExplanationTest("flow_table: {capacity: 64, creation_rate: 40, held: 20 packets}\n") {}
+
+  std::string explained(std::uint16_t to) {
+    const Json j = ask(fmt::format("destination_port={}", to));
+    const std::string verdict = j["verdict"];
+    if (verdict != "leaves") return verdict == "waits" ? "held" : "drop " + j["reason"].get<std::string>();
+    return j.contains("degraded") ? j["degraded"]["reason"] : Json("leaves");
+  }
+  std::string sent(std::uint16_t to) {
+    const auto before = d.ports[0].degraded;
+    const std::uint32_t address = parse_address(source).value().v4_host_order();
+    const std::string fate = d.fate(udp_frame({.source = address, .from = from, .to = to}));
+    for (std::size_t r = 0; r < kDegradeReasons; ++r)
+      if (d.ports[0].degraded[r] > before[r]) return std::string(kDegradeReasonInfo[r].name);
+    d.transmit(1);
+    return fate == "to 1" ? "leaves" : fate;
+  }
+};
+
+TEST_F(CrowdedExplanationTest, ItIsDecidedAsThePacketsAre) {
+  std::map<std::string, int> results;
+  Rng rng(7);
+  for (int i = 0; i < 3000; ++i) {
+    if (rng.next() % 4 == 0) d.turn(d.now + Duration(rng.next() % 40'000'000));
+    source = rng.next() % 3 != 0 ? "10.1.0.1" : fmt::format("10.1.{}.1", rng.next() % 40);
+    from = static_cast<std::uint16_t>(rng.next() % 60);
+    const auto to = static_cast<std::uint16_t>(5001 + rng.next() % 5);
+    const std::string expected = explained(to);
+    ASSERT_EQ(sent(to), expected) << "packet " << i;
+    ++results[expected];
+  }
+  for (const char* const result : {"leaves", "held", "drop buffer", "drop buffer_share", "drop buffer_total",
+                                   "drop police", "flow_table_full", "flow_share_full", "creation_limited"})
+    EXPECT_GE(results[result], 5) << result;
+}
+
+TEST_F(CrowdedExplanationTest, APacketWithoutARecordIsBestEffort) {
+  for (from = 0; from < 64; ++from) sent(5002);
+  const Json j = ask("destination_port=5002");
+  EXPECT_EQ(j["service"]["name"], "unclassified");
+  EXPECT_EQ(j["degraded"]["reason"], "flow_share_full");
+  EXPECT_FALSE(j.contains("contract"));
+  EXPECT_EQ(j["queue_in"]["name"], "best");
+  EXPECT_THAT(std::string(j["sentence"]), HasSubstr("service unclassified (flow_share_full), leaves by wan"));
+  EXPECT_THAT(render_explanation(j), HasSubstr("its customer has used up its part of the flow table"));
 }
 
 TEST_F(ExplanationTest, WhatIsPolicedIsDropped) {
