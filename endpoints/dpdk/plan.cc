@@ -10,9 +10,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "router/daemon/ports/derived_mac.h"
 #include "router/daemon/ports/interface.h"
 #include "router/daemon/ports/port.h"
+#include "router/daemon/ports/port_device.h"
 #include "router/process/usable_cores.h"
 
 namespace surety::endpoints {

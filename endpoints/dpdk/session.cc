@@ -17,8 +17,8 @@
 
 #include "endpoints/dpdk/metrics.h"
 #include "endpoints/dpdk/plan.h"
-#include "router/daemon/ports/buffer_plan.h"
 #include "router/daemon/ports/eal.h"
+#include "router/daemon/ports/memory_plan.h"
 #include "router/daemon/ports/packet_pool.h"
 #include "router/process/bpf_object_path.h"
 

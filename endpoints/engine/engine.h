@@ -16,7 +16,7 @@
 #include "endpoints/engine/refusal.h"
 #include "endpoints/engine/transport.h"
 #include "router/pipeline/wire/ip.h"
-#include "router/pipeline/wire/slot.h"
+#include "router/pipeline/wire/outbox.h"
 
 namespace surety::endpoints {
 

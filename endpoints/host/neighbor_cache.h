@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "conditioners/units.h"
-#include "router/pipeline/wire/ethernet.h"
+#include "router/pipeline/wire/header_fields.h"
 #include "router/pipeline/wire/ip.h"
 
 namespace surety::endpoints {

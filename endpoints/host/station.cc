@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "router/pipeline/wire/neighbor_discovery.h"
+#include "router/pipeline/wire/host_messages.h"
 
 namespace surety::endpoints {
 

@@ -22,9 +22,9 @@
 #include "conditioners/units.h"
 #include "endpoints/host/host.h"
 #include "endpoints/host/neighbor_cache.h"
-#include "router/pipeline/wire/arp.h"
-#include "router/pipeline/wire/ethernet.h"
+#include "router/pipeline/wire/header_fields.h"
 #include "router/pipeline/wire/headers.h"
+#include "router/pipeline/wire/host_messages.h"
 #include "router/pipeline/wire/outbox.h"
 #include "router/pipeline/wire/reply_limit.h"
 

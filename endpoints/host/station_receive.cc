@@ -5,8 +5,7 @@
 #include "endpoints/engine/demux.h"
 #include "endpoints/host/ordinary_packet.h"
 #include "endpoints/host/station.h"
-#include "router/pipeline/wire/echo.h"
-#include "router/pipeline/wire/neighbor_discovery.h"
+#include "router/pipeline/wire/host_messages.h"
 
 namespace surety::endpoints {
 
@@ -92,7 +91,7 @@ Station::Fate Station::take_exception(std::span<const std::uint8_t> frame, const
   }
   if (!ours(out.destination)) return {.drop = DropReason::no_route};
   if (is_transport(p.protocol)) return {.to_host = true};
-  if (p.protocol != (p.v6 ? echo::kIcmp6Protocol : echo::kIcmpProtocol))
+  if (p.protocol != (p.v6 ? kIcmp6Protocol : kIcmpProtocol))
     return {.drop = DropReason::no_kernel_peer};
   on_icmp(frame, out, now);
   return {};

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "endpoints/host/station.h"
-#include "router/pipeline/wire/ip_bytes.h"
-#include "router/pipeline/wire/neighbor_discovery.h"
+#include "router/pipeline/wire/header_fields.h"
+#include "router/pipeline/wire/host_messages.h"
 
 namespace surety::endpoints {
 

@@ -7,8 +7,8 @@
 #include "router/daemon/control.h"
 #include "router/pipeline/egress_tags.h"
 #include "router/pipeline/wire/dhcp.h"
+#include "router/pipeline/wire/header_fields.h"
 #include "router/pipeline/wire/headers.h"
-#include "router/pipeline/wire/ip_bytes.h"
 
 namespace surety {
 

@@ -12,7 +12,7 @@
 #include <unordered_map>
 
 #include "router/daemon/control.h"
-#include "router/pipeline/wire/neighbor_discovery.h"
+#include "router/pipeline/wire/host_messages.h"
 
 namespace surety {
 

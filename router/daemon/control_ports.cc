@@ -9,8 +9,8 @@
 #include <stdexcept>
 
 #include "router/daemon/control.h"
-#include "router/daemon/linux/tun.h"
-#include "router/pipeline/wire/neighbor_discovery.h"
+#include "router/daemon/linux/kernel_devices.h"
+#include "router/pipeline/wire/host_messages.h"
 
 namespace surety {
 

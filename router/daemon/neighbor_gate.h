@@ -21,7 +21,7 @@
 #include <functional>
 #include <vector>
 
-#include "router/daemon/workers/forwarding.h"
+#include "router/daemon/workers/shared.h"
 #include "router/pipeline/burst.h"
 #include "router/pipeline/routes/routes.h"
 

@@ -10,8 +10,8 @@
 #include <optional>
 #include <span>
 
-#include "router/daemon/linux/interface_settings.h"
-#include "router/daemon/ports/pools.h"
+#include "router/daemon/linux/kernel_devices.h"
+#include "router/daemon/ports/packet_pool.h"
 #include "router/daemon/ports/port.h"
 #include "router/operate/observe/reading.h"
 #include "router/pipeline/wire/headers.h"

@@ -9,7 +9,6 @@
 #include <stdexcept>
 
 #include "router/daemon/ports/eal.h"
-#include "router/daemon/ports/limits.h"
 #include "router/daemon/ports/packet_pool.h"
 #include "router/daemon/ports/port.h"
 #include "router/daemon/ports/port_device.h"

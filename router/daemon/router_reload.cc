@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "config/reload.h"
-#include "router/daemon/ports/derived_mac.h"
+#include "router/daemon/ports/port_device.h"
 #include "router/daemon/router.h"
 #include "router/daemon/router_opening.h"
 #include "router/operate/generations/verdict.h"

@@ -10,7 +10,7 @@
 
 #include "config/parse.h"
 #include "router/daemon/phases.h"
-#include "router/daemon/ports/limits.h"
+#include "router/daemon/ports/eal.h"
 #include "router/daemon/ports/memory_plan.h"
 #include "router/daemon/ports/process_lock.h"
 #include "router/daemon/ports/stop_signals.h"

@@ -16,7 +16,7 @@
 #include "config/config.h"
 #include "router/pipeline/burst.h"
 #include "router/pipeline/handover.h"
-#include "router/pipeline/wire/ip_bytes.h"
+#include "router/pipeline/wire/header_fields.h"
 #include "router/pipeline/wire/rewrite.h"
 
 namespace surety {

@@ -5,7 +5,7 @@
 
 #include "router/pipeline/egress.h"
 #include "router/pipeline/signal_path.h"
-#include "router/pipeline/wire/ip_bytes.h"
+#include "router/pipeline/wire/header_fields.h"
 
 namespace surety {
 

@@ -14,7 +14,7 @@
 
 #include "router/pipeline/flows/mbuf_notes.h"
 #include "router/pipeline/wire/bytes.h"
-#include "router/pipeline/wire/ip_bytes.h"
+#include "router/pipeline/wire/header_fields.h"
 
 namespace surety {
 

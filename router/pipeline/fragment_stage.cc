@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "router/pipeline/egress_tags.h"
-#include "router/pipeline/wire/ip_bytes.h"
+#include "router/pipeline/wire/header_fields.h"
 #include "router/pipeline/wire/ipv4_fragments.h"
 
 namespace surety {

@@ -11,7 +11,7 @@
 #include "router/pipeline/egress.h"
 #include "router/pipeline/egress_tags.h"
 #include "router/pipeline/wire/bytes.h"
-#include "router/pipeline/wire/ip_bytes.h"
+#include "router/pipeline/wire/header_fields.h"
 
 namespace surety {
 

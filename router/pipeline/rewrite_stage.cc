@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "router/pipeline/egress_tags.h"
-#include "router/pipeline/wire/ip_bytes.h"
+#include "router/pipeline/wire/header_fields.h"
 
 namespace surety {
 

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "router/pipeline/wire/ip_bytes.h"
+#include "router/pipeline/wire/header_fields.h"
 
 namespace surety {
 

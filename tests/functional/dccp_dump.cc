@@ -11,7 +11,7 @@
 
 #include "endpoints/tfrc/dccp_receiver.h"
 #include "endpoints/tfrc/dccp_sender.h"
-#include "router/pipeline/wire/ip_bytes.h"
+#include "router/pipeline/wire/header_fields.h"
 
 namespace {
 

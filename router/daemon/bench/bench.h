@@ -7,7 +7,7 @@
 // all counters), and `core`: no flows, DSCP classes, RIO, scheduler and shaper, a million routes of the
 // lengths of the Internet's; there, `flows` is the number of destinations. With interfaces: `access-up`,
 // `access-down`, and `flat`, `below`, `flat-one`, `below-one`, whose packets leave by the port's own queues
-// or by those below it (bench_router.h). `everything` with bad input: bench_bad_input.h.
+// or by those below it (bench_router.h). `everything` with bad input: bench_paths.h.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstring>
 
-#include "router/daemon/bench/bench_loops.h"
 #include "router/daemon/bench/bench_subject.h"
 #include "router/pipeline/flows/huge_memory.h"
 

@@ -6,7 +6,7 @@
 #include <rte_mbuf.h>
 
 #include "aqm/params.h"
-#include "router/daemon/bench/bench_bad_input.h"
+#include "router/daemon/bench/bench_paths.h"
 #include "router/daemon/bench/bench_routes.h"
 
 namespace surety {

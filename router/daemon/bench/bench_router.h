@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "config/config.h"
-#include "router/daemon/bench/bench_interfaces.h"
+#include "router/daemon/bench/bench_paths.h"
 #include "router/daemon/bench/bench_traffic.h"
 #include "router/daemon/ports/port.h"
-#include "router/daemon/workers/forwarding.h"
+#include "router/daemon/workers/shared.h"
 #include "router/pipeline/snapshot.h"
 
 namespace surety {
@@ -24,7 +24,7 @@ namespace surety {
 // aggregate, with flows of two classes, each two of which leave by an interface of their own; in "flat"
 // through the port's queues, in "below" through the interface's, each with a shaper, in 8 groups with
 // shapers. "flat-one" and "below-one": the same, but all flows leave by one of the interfaces. Rows of
-// `surety bench --worst`: bench_bad_input.h. `exits`: ports behind the fed one, for the paths without
+// `surety bench --worst`: bench_paths.h. `exits`: ports behind the fed one, for the paths without
 // interfaces; more than one with one pair only.
 config::Config bench_config(const std::string& path, std::uint32_t flows, std::size_t pairs = 1,
                             std::size_t exits = 1);

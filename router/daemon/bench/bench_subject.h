@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One path of `surety bench`, warmed up; moves a burst per call.
+// A path of `surety bench`, warmed up, that moves a burst per call; and the two loops that all are compared
+// with.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
 
-#include "router/daemon/bench/bench_bad_input.h"
+#include "router/daemon/bench/bench_paths.h"
 #include "router/daemon/bench/bench_router.h"
 #include "router/daemon/workers/worker.h"
 #include "router/pipeline/snapshot.h"
 
 namespace surety {
+
+// A reference loop: feed and transmit alone. Returns packets moved in one turn.
+std::size_t feed_turn(const BenchBed& bed);
+// A reference loop: the work of DPDK's l3fwd: longest prefix match, TTL, MAC addresses.
+std::size_t anchor_turn(const BenchBed& bed, bool v6);
 
 class BenchSubject {
  public:

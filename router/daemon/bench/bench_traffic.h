@@ -16,7 +16,7 @@
 
 #include "conditioners/rng.h"
 #include "config/config.h"
-#include "router/daemon/bench/bench_interfaces.h"
+#include "router/daemon/bench/bench_paths.h"
 
 namespace surety {
 
@@ -31,7 +31,7 @@ struct BenchTraffic {
   // The number of routes that flows use, in an order with jumps, instead of random destinations; the DSCP
   // changes after each round. 0: random.
   std::uint32_t spread = 0;
-  // Bad input (bench_bad_input.h).
+  // Bad input (bench_paths.h).
   bool new_flows = false;                    // no two packets are of one flow
   bool options = false;                      // in the IPv4 headers
   std::span<const std::uint16_t> lengths{};  // frame lengths, in turn; empty, or 0: the shortest

@@ -15,7 +15,7 @@
 
 #include "router/daemon/bench/bench_router.h"
 #include "router/daemon/bench/bench_routes.h"
-#include "router/daemon/workers/fabric.h"
+#include "router/daemon/workers/shared.h"
 #include "router/daemon/workers/worker.h"
 #include "router/pipeline/snapshot.h"
 

@@ -4,8 +4,7 @@
 #include <algorithm>
 
 #include "router/pipeline/wire/bytes.h"
-#include "router/pipeline/wire/ethernet.h"
-#include "router/pipeline/wire/ip_bytes.h"
+#include "router/pipeline/wire/header_fields.h"
 #include "router/pipeline/wire/ip_writer.h"
 
 namespace surety {

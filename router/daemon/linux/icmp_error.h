@@ -21,7 +21,7 @@
 #include "conditioners/fair_limit.h"
 #include "conditioners/results.h"
 #include "router/pipeline/routes/port_addresses.h"
-#include "router/pipeline/wire/slot.h"
+#include "router/pipeline/wire/outbox.h"
 
 namespace surety {
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "conditioners/units.h"
-#include "router/daemon/linux/ipv6_siblings.h"
 #include "router/daemon/linux/netlink_message.h"
 
 namespace surety {

@@ -258,4 +258,39 @@ NetlinkEvent parse_message(Span message) {
   }
 }
 
+namespace {
+
+bool same(const RouteNextHop& a, const RouteNextHop& b) {
+  return a.ifindex == b.ifindex && a.via == b.via;
+}
+
+}  // namespace
+
+void Ipv6Siblings::correct(RouteEvent& event) {
+  if (!event.to.address.is_v6()) return;
+  const Key key{event.to, event.metric};
+  if (event.action == EventAction::add) {
+    if (event.next_hops.size() > 1) {
+      routes_[key] = event.next_hops;
+    } else {
+      routes_.erase(key);
+    }
+    return;
+  }
+  const auto known = routes_.find(key);
+  if (known == routes_.end()) return;
+  std::vector<RouteNextHop> rest = known->second;
+  std::erase_if(rest, [&](const RouteNextHop& hop) {
+    return std::ranges::any_of(event.next_hops, [&](const RouteNextHop& gone) { return same(gone, hop); });
+  });
+  if (rest.size() > 1) {
+    known->second = rest;
+  } else {
+    routes_.erase(known);
+  }
+  if (rest.empty() || event.next_hops.empty()) return;
+  event.action = EventAction::add;
+  event.next_hops = std::move(rest);
+}
+
 }  // namespace surety

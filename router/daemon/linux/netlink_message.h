@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses one rtnetlink message into the event that matters for forwarding (RFC 3549; rtnetlink(7)).
+// Parses one rtnetlink message into the event that matters for forwarding (RFC 3549; rtnetlink(7)), and
+// corrects the events of IPv6 multipath routes.
 //
-// A pure function over bytes. Safe for truncated and hostile input: it reads nothing outside the given bytes,
-// at any alignment, and returns no event for an invalid message.
+// parse_message() is a pure function over bytes. Safe for truncated and hostile input: it reads nothing
+// outside the given bytes, at any alignment, and returns no event for an invalid message.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "router/pipeline/routes/route_events.h"
 
@@ -27,5 +31,22 @@ using NetlinkEvent =
 // not depend on answers and has no NTF_EXT_LEARNED (pin_neighbor()); any other is a removal. Addresses: IPv6
 // link-local ones are left out. A removed link is reported as down.
 NetlinkEvent parse_message(std::span<const std::uint8_t> message);
+
+// IPv6 multipath routes, whose next hops the kernel adds together but removes one at a time.
+//
+// When one of several next hops is removed, rtnetlink announces the removal of a route with that next hop
+// alone, and nothing about the others. This class stores the next hops of such routes and turns that removal
+// into the route with the rest.
+class Ipv6Siblings {
+ public:
+  // Replaces the removal of some next hops of a known multipath route by an addition with the others;
+  // anything else stays.
+  void correct(RouteEvent& event);
+  void clear() { routes_.clear(); }
+
+ private:
+  using Key = std::pair<Prefix, std::uint32_t>;      // with the metric
+  std::map<Key, std::vector<RouteNextHop>> routes_;  // only those with several next hops
+};
 
 }  // namespace surety

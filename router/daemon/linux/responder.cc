@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include "router/pipeline/wire/echo.h"
-#include "router/pipeline/wire/ip_bytes.h"
-#include "router/pipeline/wire/neighbor_discovery.h"
+#include "router/pipeline/wire/header_fields.h"
+#include "router/pipeline/wire/host_messages.h"
 #include "router/pipeline/wire/rewrite.h"
 
 namespace surety {

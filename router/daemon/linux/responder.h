@@ -25,7 +25,7 @@
 #include "router/daemon/linux/tag_bindings.h"
 #include "router/pipeline/routes/neighbor_resolver.h"
 #include "router/pipeline/routes/port_addresses.h"
-#include "router/pipeline/wire/arp.h"
+#include "router/pipeline/wire/host_messages.h"
 #include "router/pipeline/wire/outbox.h"
 #include "router/pipeline/wire/reply_limit.h"
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "router/daemon/linux/bpf_descriptors.h"
+#include "router/daemon/linux/bpf_programs.h"
 #include "router/process/bpf_object_path.h"
 
 namespace surety {

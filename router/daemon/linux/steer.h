@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "config/config.h"
+#include "router/daemon/linux/bpf_programs.h"
 #include "router/daemon/linux/steer_decision.h"
-#include "router/daemon/linux/tc_program.h"
 #include "router/process/fd.h"
 
 namespace surety {

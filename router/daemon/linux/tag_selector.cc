@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "router/pipeline/wire/dhcp.h"
-#include "router/pipeline/wire/ip_bytes.h"
-#include "router/pipeline/wire/neighbor_discovery.h"
+#include "router/pipeline/wire/header_fields.h"
+#include "router/pipeline/wire/host_messages.h"
 
 namespace surety {
 

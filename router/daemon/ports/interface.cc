@@ -2,13 +2,18 @@
 #include "router/daemon/ports/interface.h"
 
 #include <linux/ethtool.h>
+#include <linux/if_xdp.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <memory>
+#include <thread>
 
 #include "router/process/fd.h"
 
@@ -71,6 +76,65 @@ Channels channels_of(const std::string& interface) {
   request.ifr_data = reinterpret_cast<char*>(&channels);
   if (!ask(interface, SIOCETHTOOL, request)) return {};
   return {std::max(1u, channels.rx_count + channels.combined_count), channels.combined_count > 0};
+}
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kXdpPage = 4096;  // the smallest memory for packets that the kernel takes
+constexpr int kXdpSlots = 2;
+constexpr auto kXdpPatience = 2s;
+constexpr auto kXdpGivenBack = 100ms;  // if probing is not possible
+constexpr auto kXdpLookAgain = 1ms;
+
+struct Unmap {
+  void operator()(void* page) const { munmap(page, kXdpPage); }
+};
+using Page = std::unique_ptr<void, Unmap>;
+
+bool prepare(int socket, void* page) {
+  xdp_umem_reg memory{};
+  memory.addr = reinterpret_cast<std::uintptr_t>(page);
+  memory.len = kXdpPage;
+  memory.chunk_size = kXdpPage;
+  if (setsockopt(socket, SOL_XDP, XDP_UMEM_REG, &memory, sizeof memory) != 0) return false;
+  for (const int ring : {XDP_UMEM_FILL_RING, XDP_UMEM_COMPLETION_RING, XDP_RX_RING})
+    if (setsockopt(socket, SOL_XDP, ring, &kXdpSlots, sizeof kXdpSlots) != 0) return false;
+  return true;
+}
+
+}  // namespace
+
+XdpQueue look_at_xdp_queue(int ifindex, std::uint16_t queue) {
+  void* const mapped = mmap(nullptr, kXdpPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return XdpQueue::unknown;
+  const Page page(mapped);
+  const Fd socket(::socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0));
+  if (!socket || !prepare(socket.get(), mapped)) return XdpQueue::unknown;
+  sockaddr_xdp address{};
+  address.sxdp_family = AF_XDP;
+  address.sxdp_ifindex = static_cast<std::uint32_t>(ifindex);
+  address.sxdp_queue_id = queue;
+  address.sxdp_flags = XDP_ZEROCOPY;  // checked by the kernel only if the queue is free
+  if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+    return XdpQueue::unknown;
+  if (errno == EBUSY) return XdpQueue::taken;
+  return errno == EOPNOTSUPP ? XdpQueue::free : XdpQueue::unknown;
+}
+
+void wait_for_xdp_queues(const std::string& interface, std::uint16_t queues,
+                         std::chrono::steady_clock::time_point closed) {
+  using std::this_thread::sleep_until;
+  if (driver_of(interface) != "veth") return sleep_until(closed + kXdpGivenBack);
+  const int ifindex = static_cast<int>(if_nametoindex(interface.c_str()));
+  for (std::uint16_t queue = 0; queue < queues;) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= closed + kXdpPatience) return;
+    const XdpQueue state = look_at_xdp_queue(ifindex, queue);
+    if (state == XdpQueue::unknown) return sleep_until(now + kXdpGivenBack);
+    state == XdpQueue::free ? void(++queue) : sleep_until(now + kXdpLookAgain);
+  }
 }
 
 }  // namespace surety

@@ -16,12 +16,11 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "router/daemon/ports/derived_mac.h"
 #include "router/daemon/ports/interface.h"
 #include "router/daemon/ports/packet_pool.h"
-#include "router/daemon/ports/port_rss.h"
+#include "router/daemon/ports/port_device.h"
+#include "router/daemon/ports/receive_queues.h"
 #include "router/daemon/ports/umem_rings.h"
-#include "router/daemon/ports/xdp_queue.h"
 
 namespace surety {
 

@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "config/config.h"
-#include "router/daemon/linux/bpf_descriptors.h"
+#include "router/daemon/linux/bpf_programs.h"
 #include "router/daemon/linux/steer.h"
 #include "router/daemon/memif/port.h"
 #include "router/daemon/ports/port_device.h"
 #include "router/daemon/ports/process_lock.h"
-#include "router/daemon/ports/wake_fds.h"
+#include "router/daemon/ports/receive_queues.h"
 #include "router/daemon/ports/work_plan.h"
 #include "router/pipeline/packet_disposal.h"
 
@@ -33,7 +33,7 @@ inline constexpr const char* kFeedDevice = "feed";
 
 class DpdkPort {
  public:
-  // Probes the device. `pool`: receive buffers, on the device's NUMA node (pools.h). `xdp_program`: the
+  // Probes the device. `pool`: receive buffers, on the device's NUMA node (packet_pool.h). `xdp_program`: the
   // object file that selects the frames of an af_xdp port; default: the router's.
   DpdkPort(const config::Port& config, std::size_t index, rte_mempool* pool,
            const std::string& xdp_program = steer_object_path());

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Translates a `device:` line into DPDK's device arguments, and checks its conditions on this machine.
+// Translates a `device:` line into DPDK's device arguments, checks its conditions on this machine, and
+// derives MAC addresses for devices without one.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "config/config.h"
 
@@ -41,5 +43,14 @@ std::string open_hint(const config::Device& device);
 
 // A socket address has room for this many characters (unix(7)).
 inline constexpr std::size_t kSocketPath = 107;
+
+// A MAC address made from names, for a port whose device has none of its own: the same after every start, and
+// never the same at two ends of a link. Locally administered, unicast.
+MacAddress derived_mac(std::string_view router, std::string_view port);
+
+// Gives a port one that has no `mac:` and a device without an address that lasts: memif, virtio-user, vhost,
+// tap (the address of its kernel device is the other end's).
+void derive_mac(config::Port& port, std::string_view router);
+void derive_macs(config::Config& config);  // all ports, from the router's name
 
 }  // namespace surety

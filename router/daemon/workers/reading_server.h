@@ -15,7 +15,7 @@
 #include "router/daemon/ports/clock.h"
 #include "router/daemon/workers/signalling_copy.h"
 #include "router/daemon/workers/sleeper.h"
-#include "router/daemon/workers/tree_copy.h"
+#include "router/daemon/workers/worker_reading.h"
 #include "router/operate/observe/reading.h"
 #include "router/pipeline/ingress.h"
 #include "router/pipeline/snapshot.h"

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "router/daemon/workers/fabric.h"
+#include "router/daemon/workers/shared.h"
 #include "router/pipeline/egress.h"
 #include "router/pipeline/ingress.h"
 #include "router/pipeline/signals/signal_sender.h"

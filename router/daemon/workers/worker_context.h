@@ -7,7 +7,7 @@
 
 #include "router/daemon/ports/port.h"
 #include "router/daemon/ports/work_plan.h"
-#include "router/daemon/workers/fabric.h"
+#include "router/daemon/workers/shared.h"
 #include "router/pipeline/counters.h"
 #include "router/pipeline/interfaces/interface_counters.h"
 #include "router/pipeline/packet_disposal.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "router/daemon/ports/port.h"
-#include "router/daemon/workers/tree_copy.h"
 #include "router/operate/observe/interface_rows.h"
+#include "router/operate/observe/reading_merge.h"
 
 namespace surety {
 
@@ -18,7 +18,16 @@ void place(std::span<ServiceReading> rows, const Snapshot& snapshot) {
   for (unsigned i = 0; i < own; ++i) rows[snapshot.service_of[i]].place = i;
 }
 
-// A row for each class of each definition (tree_copy.h).
+// Sets the class's name, limit and thresholds in a row.
+void name_after(QueueReading& row, const ClassParams& of) {
+  row.name = of.name;
+  row.limit = of.queue.limit;
+  row.out_limit = of.queue.limit - of.queue.reserved;
+  row.thresholds.reset();
+  if (of.queue.rio) row.thresholds = {of.queue.rio->in, of.queue.rio->out};
+}
+
+// A row for each class of each definition (TreeCopy).
 void place_interfaces(Reading& r, const PortTree& tree, const config::Config& c) {
   for (const PortTree::Node& n : std::span(tree.nodes).subspan(1)) {
     for (const ClassParams& cls : n.classes) {
@@ -109,6 +118,21 @@ void fill(QueueReading& r, const PlainQueue& q) {
   r.sojourn = q.sojourn();
 }
 
+// Sets the numbers of a queue; the row's names stay.
+void fill_tree_row(QueueReading& row, const Hierarchy& h, InterfaceIndex interface, std::size_t class_index) {
+  const PooledQueue& q = h.queue(interface, class_index);
+  for (const Precedence p : {Precedence::in, Precedence::out}) {
+    row.counters[index(p)] = q.counters(p);
+    row.depth[index(p)] = q.depth_of(p);
+  }
+  row.has_rio = h.params(interface).of(class_index).rio.has_value();
+  // In an empty queue the averages are those of its last packet: they decay with the next arrival.
+  const bool known = row.has_rio && q.depth() > 0;
+  row.average_in = known ? q.rio().in.value : 0;
+  row.average_total = known ? q.rio().total.value : 0;
+  row.congested = known && h.congested(interface, class_index);
+}
+
 void fill(AggregateReading& r, const Egress::Aggregate& a) {
   r.tpr_bytes_per_second = a.marker.tpr().bytes_per_second();
   r.lambda_in_bytes_per_second = a.marker.lambda_in();
@@ -168,6 +192,75 @@ bool fill_some(Reading& r, const ManyRows& rows, const Snapshot& snapshot, std::
           [&](std::size_t a) { fill(r.aggregates[aggregates[a].config_index], aggregates[a]); });
   }
   return done == first;
+}
+
+void name_members(Reading& r, const Snapshot& snapshot) {
+  const Interfaces& interfaces = *snapshot.interfaces;
+  for (QueueReading& q : std::span(r.member_queues).first(r.used_members)) {
+    const InterfaceRecord& record = interfaces[q.index];
+    const PortTree& tree = *snapshot.queues[record.port].tree;
+    q.port = snapshot.config.ports[record.port].name;
+    q.interface = interfaces.name(q.index);
+    q.of = interfaces.name(record.link);
+    name_after(q, tree.classes(q.index)[q.members]);
+    q.members = 0;
+    q.has_sojourn = false;
+  }
+}
+
+void TreeCopy::start(Reading& r) {
+  port_ = row_ = 0;
+  node_ = 1;
+  member_ = 0;
+  r.used_members = 0;
+  for (QueueReading& q : r.interface_queues) {
+    q.counters = {};
+    q.depth = {};
+    q.average_in = q.average_total = 0;
+    q.congested = q.has_rio = false;
+  }
+}
+
+bool TreeCopy::step(Reading& r, const Snapshot& snapshot) {
+  std::uint32_t left = kStep;
+  for (; port_ < snapshot.queues.size(); ++port_, node_ = 1) {
+    const PortTree* const plan = snapshot.queues[port_].tree.get();
+    if (plan == nullptr) continue;
+    const QueueTree* const tree = egresses_[port_] != nullptr ? egresses_[port_]->tree() : nullptr;
+    for (; node_ < plan->nodes.size(); ++node_, member_ = 0) {
+      const PortTree::Node& node = plan->nodes[node_];
+      for (; tree != nullptr && member_ < node.count; ++member_) {
+        if (left-- == 0) return false;
+        copy(r, *tree, node, static_cast<InterfaceIndex>(node.first + member_));
+      }
+      row_ += node.classes.size();
+    }
+  }
+  return true;
+}
+
+// All members of a template make one row; members with traffic also have rows of their own.
+void TreeCopy::copy(Reading& r, const QueueTree& tree, const PortTree::Node& node, InterfaceIndex i) {
+  const Hierarchy& h = tree.hierarchy();
+  // A reload in progress has not added the interface yet, or not its classes.
+  if (!h.has(i) || h.params(i).classes().size() != node.classes.size()) return;
+  QueueReading* const rows = r.interface_queues.data() + row_;
+  for (std::size_t c = 0; c < node.classes.size(); ++c) {
+    if (node.count == 1) {
+      fill_tree_row(rows[c], h, i, c);
+      continue;
+    }
+    rows[c].has_rio |= h.params(i).of(c).rio.has_value();
+    const PooledQueue& queue = h.queue(i, c);
+    if (queue.counters(Precedence::in).arrivals + queue.counters(Precedence::out).arrivals == 0) continue;
+    const bool room = r.used_members < r.member_queues.size();
+    QueueReading& member = room ? r.member_queues[r.used_members] : scratch_;
+    fill_tree_row(member, h, i, c);
+    add_numbers(rows[c], member);
+    member.index = i;
+    member.members = c;  // the class: named by name_members()
+    r.used_members += room;
+  }
 }
 
 }  // namespace surety

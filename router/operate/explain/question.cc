@@ -10,7 +10,7 @@
 
 #include "config/match_text.h"
 #include "config/names.h"
-#include "router/pipeline/wire/ethernet.h"
+#include "router/pipeline/wire/header_fields.h"
 #include "router/pipeline/wire/ip_writer.h"
 
 namespace surety {

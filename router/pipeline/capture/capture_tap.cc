@@ -7,7 +7,7 @@
 
 #include "config/names.h"
 #include "router/pipeline/interfaces/interface_record.h"
-#include "router/pipeline/wire/ethernet.h"
+#include "router/pipeline/wire/header_fields.h"
 
 namespace surety {
 namespace {

@@ -2,7 +2,7 @@
 #include "router/pipeline/flows/flow_hash.h"
 
 #include "conditioners/rng.h"
-#include "router/pipeline/wire/ip_bytes.h"
+#include "router/pipeline/wire/header_fields.h"
 
 namespace surety {
 

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "router/pipeline/routes/prefixes.h"
+#include "router/pipeline/routes/prefix_table.h"
 #include "router/pipeline/routes/route_events.h"
 
 namespace surety {
@@ -263,6 +263,48 @@ void Fib::lookup6(const std::uint8_t (*addresses)[16], std::uint64_t* values, un
     for (unsigned i = 0; i < n; ++i)
       if (values[i] == 0) values[i] = slots->of(addresses[i]);
   settle(values, n, default_[1].load(std::memory_order_relaxed));
+}
+
+std::uint32_t ShortPrefixes::node_of(const Prefix& prefix) {
+  const std::uint8_t* const bytes = prefix.address.data();
+  const std::uint32_t bits = std::uint32_t{bytes[0]} << 8 | bytes[1];
+  return (1u << prefix.length) | bits >> (kBits - prefix.length);
+}
+
+// Half a megabyte that most routers do without.
+void ShortPrefixes::make() {
+  nodes_ = std::make_unique<std::array<Node, 2 << kBits>>();
+  slots_ = std::make_unique<Slots>();
+  published_.store(slots_.get(), std::memory_order_release);
+}
+
+void ShortPrefixes::set(const Prefix& prefix, std::uint32_t value) {
+  if (!slots_) make();
+  const std::uint32_t node = node_of(prefix);
+  (*nodes_)[node] = {value, true};
+  fill(node, value);
+}
+
+bool ShortPrefixes::remove(const Prefix& prefix) {
+  const std::uint32_t node = node_of(prefix);
+  if (!nodes_ || !(*nodes_)[node].used) return false;
+  (*nodes_)[node] = {};
+  std::uint32_t above = node;
+  while (above > 0 && !(*nodes_)[above].used) above /= 2;
+  fill(node, (*nodes_)[above].value);
+  return true;
+}
+
+// `value`: the next shorter prefix's.
+void ShortPrefixes::fill(std::uint32_t node, std::uint32_t value) {
+  const Node& n = (*nodes_)[node];
+  if (n.used) value = n.value;
+  if (node >= 1u << kBits) {
+    slots_->values_[node - (1u << kBits)].store(value, std::memory_order_relaxed);
+    return;
+  }
+  fill(2 * node, value);
+  fill(2 * node + 1, value);
 }
 
 }  // namespace surety

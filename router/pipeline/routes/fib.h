@@ -11,8 +11,8 @@
 // (fib_tables.h): memory follows the number of routes.
 //
 // A default route is kept beside the tables: it changes in one store, while rte_fib would write every gap
-// between all other routes. For the same reason short prefixes of IPv6 have a table of their own
-// (short_prefixes.h).
+// between all other routes. For the same reason short prefixes of IPv6 have a table of their own,
+// ShortPrefixes.
 #pragma once
 
 #include <array>
@@ -28,10 +28,56 @@
 #include "router/pipeline/routes/fib_tables.h"
 #include "router/pipeline/routes/prefix_trie6.h"
 #include "router/pipeline/routes/route_generations.h"
-#include "router/pipeline/routes/short_prefixes.h"
 #include "router/pipeline/routes/top_prefixes.h"
 
 namespace surety {
+
+// IPv6 prefixes of at most 16 bits, beside the table of the longer ones: one value for each value of an
+// address's first 16 bits.
+//
+// The table of longer prefixes would store such a prefix in every gap between the longer routes inside it, a
+// large part of a full table. Here the widest takes 32,768 stores. One thread writes while others look up; a
+// reader gets the value before or after a change.
+class ShortPrefixes {
+ public:
+  static constexpr std::uint8_t kBits = 16;
+  static bool holds(const Prefix& p) { return p.address.is_v6() && p.length > 0 && p.length <= kBits; }
+
+  class Slots {
+   public:
+    // The value of the longest prefix that contains the address; 0: none.
+    std::uint32_t of(const std::uint8_t* address) const {
+      return values_[std::size_t{address[0]} << 8 | address[1]].load(std::memory_order_relaxed);
+    }
+
+   private:
+    friend ShortPrefixes;
+    std::array<std::atomic<std::uint32_t>, 1 << kBits> values_{};
+  };
+
+  // Adds or replaces a prefix for which holds() is true; host bits are ignored.
+  void set(const Prefix& prefix, std::uint32_t value);
+  // false: there was no such prefix.
+  bool remove(const Prefix& prefix);
+
+  // Thread-safe; nullptr: there has never been a prefix.
+  const Slots* slots() const { return published_.load(std::memory_order_acquire); }
+
+ private:
+  struct Node {
+    std::uint32_t value = 0;
+    bool used = false;
+  };
+  static std::uint32_t node_of(const Prefix& prefix);
+  void make();
+  void fill(std::uint32_t node, std::uint32_t value);
+
+  // A heap of prefixes: the two children of node n, one bit longer, are 2n and 2n + 1; the first node is
+  // ::/0.
+  std::unique_ptr<std::array<Node, 2 << kBits>> nodes_;
+  std::unique_ptr<Slots> slots_;
+  std::atomic<const Slots*> published_{nullptr};
+};
 
 class Fib {
  public:

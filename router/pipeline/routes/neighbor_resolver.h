@@ -23,7 +23,7 @@
 
 #include "conditioners/units.h"
 #include "config/config.h"
-#include "router/pipeline/routes/prefixes.h"
+#include "router/pipeline/routes/prefix_table.h"
 #include "router/pipeline/routes/station_addresses.h"
 
 namespace surety {

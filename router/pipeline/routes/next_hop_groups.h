@@ -15,7 +15,7 @@
 
 #include "router/pipeline/interfaces/interface_record.h"
 #include "router/pipeline/routes/neighbors.h"
-#include "router/pipeline/routes/prefixes.h"
+#include "router/pipeline/routes/prefix_table.h"
 #include "router/pipeline/routes/route_events.h"
 
 namespace surety {

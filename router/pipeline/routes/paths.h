@@ -7,6 +7,7 @@
 // which the route is longer than /24 or /48, else 0.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -39,7 +40,8 @@ inline Path path_of(const IpAddress& destination, std::uint8_t narrowness) {
 class PathSlots {
  public:
   using Slot = std::uint16_t;
-  explicit PathSlots(Slot slots);
+  explicit PathSlots(Slot slots)
+      : first_(std::bit_ceil(2 * std::size_t{slots} + 1)), entries_(std::size_t{slots} + 1) {}
 
   Slot find(const Path& path, std::uint16_t domain) const {
     Slot slot = first_[bucket(path)];
@@ -49,8 +51,17 @@ class PathSlots {
   }
 
   // Adds a slot. Neither the slot nor the pair of path and domain may be in the table.
-  void add(Slot slot, const Path& path, std::uint16_t domain);
-  void remove(Slot slot);  // must be in the table
+  void add(Slot slot, const Path& path, std::uint16_t domain) {
+    Slot& first = first_[bucket(path)];
+    entries_[slot] = {path, domain, first};
+    first = slot;
+  }
+  // The slot must be in the table.
+  void remove(Slot slot) {
+    Slot* at = &first_[bucket(entries_[slot].path)];
+    while (*at != slot) at = &entries_[*at].next;
+    *at = entries_[slot].next;
+  }
 
   // `slot` must be in the table, or removed and not added again.
   const Path& path(Slot slot) const { return entries_[slot].path; }

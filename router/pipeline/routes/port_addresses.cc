@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "config/address.h"
-#include "router/pipeline/wire/neighbor_discovery.h"
+#include "router/pipeline/wire/host_messages.h"
 
 namespace surety {
 namespace {

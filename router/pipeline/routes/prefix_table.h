@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hash table for millions of prefixes, which can be walked a little at a time.
-//
-// An entry keeps its address and its place until it is erased, whatever else is added or erased. Beside the
-// entries the table takes 8 bytes per bucket, at most 3/4 of them used. (A node of std::unordered_map takes
-// 40 bytes more, and its walk does not survive a rehash.)
+// Prefixes in the tables of the control plane: their order and ends, and a hash table of them.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +9,29 @@
 #include <utility>
 #include <vector>
 
-#include "config/config.h"
+#include "config/address.h"
 
 namespace surety {
+
+inline Prefix host_prefix(const IpAddress& a) {
+  return {a, a.bits()};
+}
+inline bool is_host(const Prefix& p) {
+  return p.length == p.address.bits();
+}
+
+// The last address of a prefix; the first is masked().address.
+inline IpAddress last_address(const Prefix& p) {
+  const IpAddress mask = p.mask();
+  return {p.address.high | ~mask.high, p.address.low | ~mask.low};
+}
+
+// True if packets to it can be forwarded. Link-local scope of IPv6 and multicast never reach the FIB, since
+// parse() punts them; nor do reserved IPv4 addresses (240.0.0.0/4), which it drops.
+inline bool is_forwardable(const Prefix& p) {
+  if (!p.address.is_v6()) return p.address.data()[0] < 224;
+  return !(p.length >= 8 && is_multicast(p.address)) && !(p.length >= 10 && is_link_local_v6(p.address));
+}
 
 inline std::uint32_t hash_of(const Prefix& p) {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
@@ -24,6 +40,12 @@ inline std::uint32_t hash_of(const Prefix& p) {
   return static_cast<std::uint32_t>((h ^ h >> 29) * kOdd >> 32);
 }
 
+// A hash table for millions of prefixes, which can be walked a little at a time.
+//
+// An entry keeps its address and its place until it is erased, whatever else is added or erased. Beside the
+// entries the table takes 8 bytes per bucket, at most 3/4 of them used. (A node of std::unordered_map takes
+// 40 bytes more, and its walk does not survive a rehash.)
+//
 // Keys are masked prefixes.
 template <class Value>
 class PrefixTable {

@@ -18,7 +18,6 @@
 
 #include "router/pipeline/routes/hop_sets.h"
 #include "router/pipeline/routes/prefix_table.h"
-#include "router/pipeline/routes/prefixes.h"
 #include "router/pipeline/routes/route_candidates.h"
 #include "router/pipeline/routes/route_events.h"
 #include "router/pipeline/routes/station_routes.h"

@@ -33,12 +33,34 @@ class RouteCopy {
   };
 
   // Copies this many more places; false: complete.
-  bool step(const Routes& routes, std::size_t places);
+  bool step(const Routes& routes, std::size_t places) {
+    if (!place_) return false;
+    const auto copy = [&](const Prefix& prefix, const auto& candidate, RouteState state) {
+      rows_.push_back({prefix, candidate.source, state, candidate.metric, way_of(routes, candidate.set)});
+    };
+    place_ = routes.rib().look(*place_, places, copy);
+    return place_.has_value();
+  }
   const std::vector<Row>& rows() const { return rows_; }
   const std::vector<RouteWay>& ways() const { return ways_; }
 
  private:
-  std::uint32_t way_of(const Routes& routes, HopSets::Id set);
+  std::uint32_t way_of(const Routes& routes, HopSets::Id set) {
+    const auto [at, fresh] = way_of_.try_emplace(set, static_cast<std::uint32_t>(ways_.size()));
+    if (!fresh) return at->second;
+    RouteWay& way = ways_.emplace_back();
+    const HopSets& sets = routes.rib().sets();
+    way.special = sets.special(set);
+    // A member occurs as often as its weight.
+    for (const NextHopMember& m : sets.members(set)) {
+      if (!way.hops.empty() && way.hops.back().member == m) {
+        ++way.hops.back().weight;
+        continue;
+      }
+      way.hops.push_back({m, 1, !m.gateway || routes.knows(m.interface, *m.gateway)});
+    }
+    return at->second;
+  }
 
   std::optional<std::size_t> place_ = 0;
   std::vector<Row> rows_;

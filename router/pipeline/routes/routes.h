@@ -32,7 +32,7 @@
 #include "router/pipeline/interfaces/interfaces.h"
 #include "router/pipeline/routes/arrivals.h"
 #include "router/pipeline/routes/next_hop_groups.h"
-#include "router/pipeline/routes/prefixes.h"
+#include "router/pipeline/routes/prefix_table.h"
 #include "router/pipeline/routes/rib.h"
 #include "router/pipeline/routes/route_events.h"
 

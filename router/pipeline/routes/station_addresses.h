@@ -12,7 +12,7 @@
 #include <set>
 #include <utility>
 
-#include "router/pipeline/routes/prefixes.h"
+#include "router/pipeline/routes/prefix_table.h"
 
 namespace surety {
 

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "router/pipeline/interfaces/interface_record.h"
-#include "router/pipeline/routes/prefixes.h"
+#include "router/pipeline/routes/prefix_table.h"
 
 namespace surety {
 

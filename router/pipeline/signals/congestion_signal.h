@@ -15,7 +15,7 @@
 
 #include "config/config.h"
 #include "router/pipeline/signals/unix_time.h"
-#include "router/pipeline/wire/ip_bytes.h"
+#include "router/pipeline/wire/header_fields.h"
 
 namespace surety {
 

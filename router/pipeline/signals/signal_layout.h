@@ -11,7 +11,7 @@
 #include "router/pipeline/signals/signal_message.h"
 #include "router/pipeline/wire/bytes.h"
 #include "router/pipeline/wire/checksum.h"
-#include "router/pipeline/wire/ip_bytes.h"
+#include "router/pipeline/wire/header_fields.h"
 
 namespace surety::signal_layout {
 

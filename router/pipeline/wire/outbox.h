@@ -2,15 +2,23 @@
 // Frames that a host itself sends, until there is room for them: few, and the newest are dropped first.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
-#include "router/pipeline/wire/slot.h"
-
 namespace surety {
+
+// Room for one packet or frame. `data`: start, `capacity`: bytes that may be written; the writer sets
+// `length`.
+struct Slot {
+  std::uint8_t* data = nullptr;
+  std::uint32_t capacity = 0;
+  std::uint32_t length = 0;
+  std::uint16_t interface = 0;  // egress interface of a frame, if its writer has several
+};
+using Room = std::span<Slot>;
 
 class Outbox {
  public:

@@ -9,7 +9,7 @@
 #include "endpoints/tfrc/dccp_sender.h"
 #include "endpoints/udp/udp_sender.h"
 #include "endpoints/udp/udp_sink.h"
-#include "router/pipeline/wire/ip_bytes.h"
+#include "router/pipeline/wire/header_fields.h"
 #include "tests/lab/simulation/flow_of.h"
 #include "tests/lab/simulation/lab_frame.h"
 #include "tests/lab/simulation/scenario_error.h"

@@ -6,7 +6,7 @@
 
 #include <numeric>
 
-#include "router/pipeline/wire/neighbor_discovery.h"
+#include "router/pipeline/wire/host_messages.h"
 #include "tests/unit/endpoints/fake_engine.h"
 
 namespace surety::endpoints {

@@ -12,7 +12,7 @@
 
 #include "router/daemon/workers/worker.h"
 #include "router/operate/observe/reading_merge.h"
-#include "router/pipeline/wire/arp.h"
+#include "router/pipeline/wire/host_messages.h"
 #include "tests/unit/router/pipeline/data_plane.h"
 
 namespace surety {

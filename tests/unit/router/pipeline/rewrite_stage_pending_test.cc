@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "router/pipeline/wire/ethernet.h"
+#include "router/pipeline/wire/header_fields.h"
 #include "tests/unit/router/pipeline/data_plane.h"
 
 namespace surety {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "config/address.h"
-#include "router/pipeline/wire/arp.h"
+#include "router/pipeline/wire/host_messages.h"
 #include "tests/unit/router/pipeline/wire/frame_builder.h"
 
 namespace surety::responder_frames {

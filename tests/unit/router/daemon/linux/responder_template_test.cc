@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "router/daemon/linux/responder.h"
-#include "router/pipeline/wire/neighbor_discovery.h"
+#include "router/pipeline/wire/host_messages.h"
 #include "tests/unit/endpoints/fake_engine.h"
 #include "tests/unit/router/daemon/linux/responder_frames.h"
 

@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "router/daemon/ports/buffer_plan.h"
+#include "router/daemon/ports/memory_plan.h"
 #include "router/daemon/ports/work_plan.h"
 
 namespace surety {

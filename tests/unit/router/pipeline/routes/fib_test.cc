@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "router/pipeline/routes/prefixes.h"
+#include "router/pipeline/routes/prefix_table.h"
 #include "router/pipeline/routes/route_events.h"
 #include "tests/unit/router/pipeline/routes/table_sink.h"
 

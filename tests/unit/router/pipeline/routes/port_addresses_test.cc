@@ -64,5 +64,20 @@ TEST_F(PortAddressesTest, WithoutIpv6ThereIsNoLinkLocalAddress) {
   EXPECT_EQ(to_string(*v4.source_towards(address("2001:db8:1::1"))), "2001:db8::1");
 }
 
+TEST(AddressHolders, AnAddressGoesWithTheLastThatHasIt) {
+  AddressHolders holders;
+  holders.add(1, prefix("10.1.0.254/24"));
+  holders.add(1, prefix("10.1.0.254/24"));  // an event may be told twice
+  holders.add(2, prefix("10.1.0.254/32"));
+  holders.add(2, prefix("10.1.0.254/24"));
+  holders.add(3, prefix("10.1.0.253/24"));
+  EXPECT_FALSE(holders.remove(2, prefix("10.1.0.254/32")));
+  EXPECT_FALSE(holders.remove(1, prefix("10.1.0.254/24")));
+  EXPECT_FALSE(holders.remove(1, prefix("10.1.0.254/24")));
+  EXPECT_TRUE(holders.remove(2, prefix("10.1.0.254/24")));
+  EXPECT_TRUE(holders.remove(2, prefix("10.1.0.254/24"))) << "of one that nobody has";
+  EXPECT_TRUE(holders.remove(3, prefix("10.1.0.253/24")));
+}
+
 }  // namespace
 }  // namespace surety

@@ -6,7 +6,6 @@
 #include <map>
 #include <random>
 
-#include "router/pipeline/routes/prefixes.h"
 #include "tests/unit/router/pipeline/routes/table_sink.h"
 
 namespace surety {

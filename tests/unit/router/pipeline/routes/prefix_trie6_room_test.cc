@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "conditioners/rng.h"
+#include "router/pipeline/routes/prefix_table.h"
 #include "router/pipeline/routes/prefix_trie6.h"
-#include "router/pipeline/routes/prefixes.h"
 #include "tests/unit/router/pipeline/routes/table_sink.h"
 
 // How many times memory can be had before there is none.

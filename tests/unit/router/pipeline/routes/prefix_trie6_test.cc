@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "router/pipeline/routes/prefixes.h"
+#include "router/pipeline/routes/prefix_table.h"
 #include "tests/unit/router/pipeline/routes/table_sink.h"
 
 namespace surety {

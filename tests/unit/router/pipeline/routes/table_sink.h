@@ -11,7 +11,7 @@
 
 #include "config/address.h"
 #include "router/pipeline/routes/neighbors.h"
-#include "router/pipeline/routes/prefixes.h"
+#include "router/pipeline/routes/prefix_table.h"
 #include "router/pipeline/routes/route_events.h"
 
 namespace surety {

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/daemon/linux/netlink_message.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+
+#include "tests/unit/router/daemon/linux/netlink_text.h"
+
+namespace surety {
+namespace {
+
+RouteEvent route(EventAction action, std::initializer_list<const char*> vias,
+                 const char* to = "2001:db8::/32", std::uint32_t metric = 0) {
+  RouteEvent r;
+  r.action = action;
+  r.to = prefix(to);
+  r.metric = metric;
+  for (const char* via : vias) r.next_hops.push_back({address(via), 3});
+  return r;
+}
+RouteEvent add(std::initializer_list<const char*> vias) {
+  return route(EventAction::add, vias);
+}
+RouteEvent remove(std::initializer_list<const char*> vias) {
+  return route(EventAction::remove, vias);
+}
+
+class Ipv6SiblingsTest : public ::testing::Test {
+ protected:
+  std::string corrected(RouteEvent event) {
+    siblings_.correct(event);
+    return text_of(event);
+  }
+  Ipv6Siblings siblings_;
+};
+
+TEST_F(Ipv6SiblingsTest, NextHopsGoOneByOne) {
+  EXPECT_EQ(corrected(add({"fe80::1", "fe80::2", "fe80::3"})),
+            "add 2001:db8::/32 via fe80::1 dev 3 via fe80::2 dev 3 via fe80::3 dev 3");
+  EXPECT_EQ(corrected(remove({"fe80::2"})), "add 2001:db8::/32 via fe80::1 dev 3 via fe80::3 dev 3");
+  EXPECT_EQ(corrected(remove({"fe80::1"})), "add 2001:db8::/32 via fe80::3 dev 3");
+  EXPECT_EQ(corrected(remove({"fe80::3"})), "remove 2001:db8::/32 via fe80::3 dev 3");
+}
+
+TEST_F(Ipv6SiblingsTest, AllAtOnce) {
+  corrected(add({"fe80::1", "fe80::2"}));
+  EXPECT_EQ(corrected(remove({"fe80::1", "fe80::2"})),
+            "remove 2001:db8::/32 via fe80::1 dev 3 via fe80::2 dev 3");
+  EXPECT_EQ(corrected(remove({"fe80::1"})), "remove 2001:db8::/32 via fe80::1 dev 3");
+}
+
+TEST_F(Ipv6SiblingsTest, AReplacementForgetsTheOldNextHops) {
+  corrected(add({"fe80::1", "fe80::2"}));
+  corrected(add({"fe80::3"}));
+  EXPECT_EQ(corrected(remove({"fe80::3"})), "remove 2001:db8::/32 via fe80::3 dev 3");
+}
+
+TEST_F(Ipv6SiblingsTest, ARemovalWithoutNextHopsRemovesAll) {
+  corrected(add({"fe80::1", "fe80::2"}));
+  EXPECT_EQ(corrected(remove({})), "remove 2001:db8::/32");
+}
+
+TEST_F(Ipv6SiblingsTest, ANextHopIsItsInterfaceToo) {
+  corrected(add({"fe80::1", "fe80::2"}));
+  RouteEvent elsewhere = remove({"fe80::1"});
+  elsewhere.next_hops[0].ifindex = 4;
+  EXPECT_EQ(corrected(elsewhere), "add 2001:db8::/32 via fe80::1 dev 3 via fe80::2 dev 3");
+}
+
+TEST_F(Ipv6SiblingsTest, PrefixesAndMetricsAreApart) {
+  corrected(add({"fe80::1", "fe80::2"}));
+  const auto removal = EventAction::remove;
+  EXPECT_EQ(corrected(route(removal, {"fe80::1"}, "2001:db8::/33")),
+            "remove 2001:db8::/33 via fe80::1 dev 3");
+  EXPECT_EQ(corrected(route(removal, {"fe80::1"}, "2001:db8::/32", 7)),
+            "remove 2001:db8::/32 via fe80::1 dev 3 metric 7");
+}
+
+TEST_F(Ipv6SiblingsTest, Ipv4IsLeftAlone) {
+  corrected(route(EventAction::add, {"192.0.2.1", "192.0.2.2"}, "10.0.0.0/8"));
+  EXPECT_EQ(corrected(route(EventAction::remove, {"192.0.2.1"}, "10.0.0.0/8")),
+            "remove 10.0.0.0/8 via 192.0.2.1 dev 3");
+}
+
+TEST_F(Ipv6SiblingsTest, Clear) {
+  corrected(add({"fe80::1", "fe80::2"}));
+  siblings_.clear();
+  EXPECT_EQ(corrected(remove({"fe80::1"})), "remove 2001:db8::/32 via fe80::1 dev 3");
+}
+
+}  // namespace
+}  // namespace surety
