@@ -91,8 +91,7 @@ Station::Fate Station::take_exception(std::span<const std::uint8_t> frame, const
   }
   if (!ours(out.destination)) return {.drop = DropReason::no_route};
   if (is_transport(p.protocol)) return {.to_host = true};
-  if (p.protocol != (p.v6 ? kIcmp6Protocol : kIcmpProtocol))
-    return {.drop = DropReason::no_kernel_peer};
+  if (p.protocol != (p.v6 ? kIcmp6Protocol : kIcmpProtocol)) return {.drop = DropReason::no_kernel_peer};
   on_icmp(frame, out, now);
   return {};
 }

@@ -79,8 +79,8 @@ WorkPlan plan_on(const WorkPlan& before, const config::Config& config,
 // worker, even if plan_work() would assign the rest differently.
 bool serves(const WorkPlan& plan, const config::Config& config);
 
-// DPDK memory of the rings between workers (Fabric), at most, in bytes: grows with the square of the number of
-// workers.
+// DPDK memory of the rings between workers (Fabric), at most, in bytes: grows with the square of the number
+// of workers.
 constexpr std::uint64_t fabric_bytes(std::uint64_t workers, std::uint64_t ports) {
   constexpr std::uint64_t head = 512;  // bytes of a ring
   const std::uint64_t signals = workers * (workers - 1) * (kSignalRingSize * sizeof(CongestionSignal) + head);

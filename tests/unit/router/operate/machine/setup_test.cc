@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "router/operate/machine/journal.h"
 #include "router/process/change_lock.h"
 #include "tests/unit/router/operate/machine/fake_machine.h"
 
@@ -208,48 +207,6 @@ TEST(Setup, WhatComesAfterAStepThatIsNotUndoneWaits) {
   EXPECT_TRUE(m.commands().ends_with("update-grub\nupdate-grub\n"));
   m.hugepages(0, 0);
   EXPECT_EQ(files(m), before);
-}
-
-TEST(Journal, ADriverThatIsNotReleasedStays) {
-  FakeMachine m;
-  Journal journal(m.host(), "/var/lib/surety/setup.json");
-  journal.bind("0000:01:00.0");
-  m.remove("/sys/bus/pci/drivers_probe");
-  EXPECT_THAT(undone(m, 1), testing::AllOf(HasSubstr("not undone: cannot change the driver of 0000:01:00.0"),
-                                           HasSubstr("echo 0000:01:00.0 > /sys/bus/pci/drivers_probe`")));
-  m.put("/sys/bus/pci/drivers_probe", "");
-  m.put("/sys/bus/pci/drivers/ixgbe/unbind", "");
-  undone(m);
-  EXPECT_EQ(m.text("/sys/bus/pci/drivers_probe"), "0000:01:00.0");
-}
-
-// As a power cut would: the journal has the step, the machine has it or has not.
-TEST(Journal, AStepThatWasNotMadeIsNotUndone) {
-  FakeMachine m;
-  m.put("/etc/a", "before");
-  m.put("/var/lib/surety/setup.json",
-        R"([{"kind": "file", "path": "/etc/a", "before": "before", "after": "after", "mode": 420, "undo": []},
-            {"kind": "file", "path": "/etc/b", "before": null, "after": "after", "mode": 420, "undo": []}])");
-  undone(m);
-  EXPECT_EQ(m.text("/etc/a"), "before");
-  EXPECT_FALSE(m.host().exists("/etc/b"));
-}
-
-TEST(Journal, IsNotGuessedAt) {
-  FakeMachine m;
-  m.put("/var/lib/surety/setup.json", "[{\"kind\":");
-  std::ostringstream out;
-  EXPECT_THROW(undo_setup(asked(m), out), std::runtime_error);
-}
-
-TEST(Journal, KeepsTheModeOfAFile) {
-  FakeMachine m;
-  m.put("/etc/a", "before");
-  fs::permissions(m.host().at("/etc/a"), fs::perms(0600));
-  Journal journal(m.host(), "/var/lib/surety/setup.json");
-  journal.replace("/etc/a", "after");
-  journal.undo();
-  EXPECT_EQ(fs::status(m.host().at("/etc/a")).permissions(), fs::perms(0600));
 }
 
 TEST(Setup, BindsByItselfWithoutDriverctl) {

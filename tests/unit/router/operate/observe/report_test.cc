@@ -8,48 +8,16 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/unit/router/operate/observe/report_bed.h"
+
 namespace surety {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
+using namespace test;
 
-constexpr Minute kNoon = 490'000 * 60;  // 2025-11-24T16:00Z
-
-ContractMinute minute_of(const std::string& customer, std::uint64_t demanding, std::uint64_t met,
-                         std::optional<double> objective = 0.99) {
-  ContractMinute row{customer, "gold", customer + ".1", objective};
-  row.tally = {1e6, 10 * demanding, 7 * demanding, 2 * demanding, 3, 4, demanding, met, demanding / 10};
-  return row;
-}
-
-class ReportTest : public testing::Test {
- protected:
-  ReportTest() { fs::create_directories(all_); }
-  ~ReportTest() override { fs::remove_all(all_); }
-
-  // Written by another run of the router each time.
-  void keep(Minute minute, std::vector<ContractMinute> rows, std::uint64_t limit = 1'000'000) const {
-    ReportLog log(all_ / "edge", limit);
-    log.add(minute, std::move(rows));
-  }
-  std::vector<std::string> files() const {
-    std::vector<std::string> names;
-    for (const auto& f : fs::directory_iterator(all_ / "edge")) names.push_back(f.path().filename());
-    std::ranges::sort(names);
-    return names;
-  }
-  std::string text(ReportRequest request = {}) const {
-    request.directory = all_;
-    std::ostringstream out, err;
-    status_ = report(request, out, err);
-    return out.str() + err.str();
-  }
-
-  const fs::path all_ = fs::temp_directory_path() / fs::path("surety-report-" + std::to_string(::getpid()));
-  mutable int status_ = 0;
-};
+using ReportTest = ReportBed;
 
 TEST_F(ReportTest, SumsWhatIsKeptByContract) {
   keep(kNoon, {minute_of("acme", 60, 60), minute_of("globex", 10, 4, std::nullopt)});
@@ -132,44 +100,6 @@ TEST_F(ReportTest, ARecordWithoutHeldBackSecondsIsRead) {
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0]["met_seconds"], 57);
   EXPECT_EQ(rows[0]["held_back_seconds"], 0);
-}
-
-// As a power cut leaves it; and a file of another hand.
-TEST_F(ReportTest, WhatIsTornIsLeftOut) {
-  keep(kNoon, {minute_of("acme", 60, 60)});
-  std::ofstream(all_ / "edge" / files()[0], std::ios::app) << "[29400001,0,10";
-  keep(kNoon + 1, {minute_of("acme", 60, 60)});
-  std::ofstream(all_ / "edge" / "2025-11-24T17.jsonl")
-      << "\x00\xff{}[]\n[]\n{}\n[1]\n[\"n\"]\n[29400070,7,1]\n";
-  const Json rows = Json::parse(text({.format = ReportRequest::Format::json}));
-  ASSERT_EQ(rows.size(), 1u);
-  EXPECT_EQ(rows[0]["demanding_seconds"], 120);
-}
-
-TEST_F(ReportTest, ADayIsKept) {
-  for (const Minute hour : {0, 1, 24, 26}) keep(kNoon + hour * 60, {minute_of("acme", 60, 60)});
-  EXPECT_THAT(files(), ElementsAre("2025-11-24T17.jsonl", "2025-11-25T16.jsonl", "2025-11-25T18.jsonl"));
-}
-
-TEST_F(ReportTest, WhatAClockThatWasAheadHasWrittenGoes) {
-  keep(kNoon + 240 * 60, {minute_of("acme", 60, 60)});
-  keep(kNoon, {minute_of("acme", 60, 60)});
-  EXPECT_THAT(files(), ElementsAre("2025-11-24T16.jsonl"));
-}
-
-TEST_F(ReportTest, AndNoMoreThanFits) {
-  for (Minute hour = 0; hour < 20; ++hour) keep(kNoon + hour * 60, {minute_of("acme", 60, 60)}, 500);
-  EXPECT_LE(files().size(), 6u);
-  EXPECT_EQ(files().back(), "2025-11-25T11.jsonl") << "the newest stays";
-}
-
-TEST_F(ReportTest, ADiskThatRefusesIsToldAndHoldsUpNobody) {
-  ReportLog log(all_ / "edge", 1000);
-  fs::remove_all(all_ / "edge");
-  std::ofstream(all_ / "edge") << "in the way";
-  for (Minute m = 0; m < 100; ++m) log.add(kNoon + m, {minute_of("acme", 60, 60)});
-  while (log.trouble().empty()) std::this_thread::yield();
-  SUCCEED();
 }
 
 TEST_F(ReportTest, SaysWhereNothingIsKept) {
