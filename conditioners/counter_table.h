@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Structs of counters, declared as a list X(name, metric, help, column) beside the code that counts, one line
+// Tables of what is counted, from lists: structs of counters, and enumerations of results.
+//
+// Counters are declared as a list X(name, metric, help, column) beside the code that counts, one line
 // for each counter.
 //
 // From the list follow the members, and a table from which router/operate/observe makes everything that is
@@ -11,7 +13,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace surety {
 
@@ -30,5 +34,18 @@ struct CounterInfo {
     using Self = Struct;                                                  \
     return std::to_array<CounterInfo<Self>>({LIST(SURETY_COUNTER_INFO)}); \
   }
+
+// Makes an enumeration of results from a list of names with their meanings: a macro LIST(X) of X(name, help).
+struct ResultInfo {
+  std::string_view name, help;  // shown by metrics and `surety show`
+};
+
+#define SURETY_RESULT_NAME(name, help) name,
+#define SURETY_RESULT_INFO(name, help) ::surety::ResultInfo{#name, help},
+// `Result`, whose last value is `none`; kResults, the number of the others; kResultInfo, indexed by them.
+#define SURETY_RESULTS(Result, LIST)                                                  \
+  enum class Result : std::uint8_t { LIST(SURETY_RESULT_NAME) none };                 \
+  inline constexpr std::size_t k##Result##s = static_cast<std::size_t>(Result::none); \
+  inline constexpr std::array<::surety::ResultInfo, k##Result##s> k##Result##Info{{LIST(SURETY_RESULT_INFO)}};
 
 }  // namespace surety

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every refusal has a name, and the name is the counter is the metric label (CONTRIBUTING.md rule 4).
+// Every refusal and every degradation has a name, and the name is the counter is the metric label
+// (CONTRIBUTING.md rule 4).
 //
-// One list for the whole product: X(name, stage, group, help). `stage` is where it happens, `group` separates
-// decisions of the configuration (policy) from defects of the packet, the network or the box (error).
+// One list of refusals for the whole product: X(name, stage, group, help). `stage` is where it happens,
+// `group` separates decisions of the configuration (policy) from defects of the packet, the network or the
+// box (error).
 #pragma once
 
 #include <array>
@@ -82,6 +84,44 @@ inline constexpr std::array<DropReasonInfo, kDropReasons> kDropReasonInfo{{
 
 constexpr const DropReasonInfo& info(DropReason r) {
   return kDropReasonInfo[static_cast<std::size_t>(r)];
+}
+
+}  // namespace surety
+
+// Degradations: why a packet got less than its service and went on as best effort. X(name, stage, help).
+//
+// A degraded packet is not refused: it stays in the law of counters.h as one that was forwarded (or dropped
+// by a later stage under that reason).
+
+// clang-format off
+#define SURETY_DEGRADE_REASONS(X)                                                                                 \
+  X(flow_table_full,  classify, "service needs a flow record, and the flow table is full")                        \
+  X(flow_share_full,  classify, "service needs a flow record, and its customer has used up its part of the flow table") \
+  X(creation_limited, classify, "service needs a flow record, and new flows exceed flow_table.creation_rate or the customer's part of it")
+// clang-format on
+
+namespace surety {
+
+enum class DegradeReason : std::uint8_t {
+#define X(name, stage, help) name,
+  SURETY_DEGRADE_REASONS(X)
+#undef X
+      none,  // not degraded; also the number of reasons
+};
+inline constexpr std::size_t kDegradeReasons = static_cast<std::size_t>(DegradeReason::none);
+
+struct DegradeReasonInfo {
+  std::string_view name, stage, help;
+};
+
+inline constexpr std::array<DegradeReasonInfo, kDegradeReasons> kDegradeReasonInfo{{
+#define X(name, stage, help) {#name, #stage, help},
+    SURETY_DEGRADE_REASONS(X)
+#undef X
+}};
+
+constexpr const DegradeReasonInfo& info(DegradeReason r) {
+  return kDegradeReasonInfo[static_cast<std::size_t>(r)];
 }
 
 }  // namespace surety

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The 16-byte packet descriptor that conditioners and queues see (CONTRIBUTING.md rule 5).
+// The 16-byte packet descriptor that conditioners and queues see (CONTRIBUTING.md rule 5), and the customer
+// that a packet belongs to.
 //
 // Guarantees: trivially copyable, 16 bytes; the handle is opaque (an rte_mbuf in the product, anything in a
 // test) and is never dereferenced or freed below router/: an algorithm returns a verdict, its caller acts.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -33,5 +35,13 @@ struct Packet {
   DropReason verdict = DropReason::none;  // none: forward
 };
 static_assert(sizeof(Packet) == 16 && std::is_trivially_copyable_v<Packet>);
+
+// A customer, as far as it matters to what customers share in parts (fair_share.h): the port, and one of
+// kParts parts behind it.
+using Customer = std::uint16_t;  // port << 8 | part
+inline constexpr std::size_t kParts = 256;
+constexpr std::uint8_t port_of(Customer c) {
+  return static_cast<std::uint8_t>(c >> 8);
+}
 
 }  // namespace surety

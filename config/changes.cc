@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include "config/text/alignment.h"
 #include "config/text/outline.h"
 
 namespace surety::config {

@@ -11,7 +11,6 @@
 
 #include "config/changes.h"
 #include "config/parse.h"
-#include "config/promises.h"
 #include "config/sales.h"
 #include "config/sections.h"
 #include "config/text/quantity.h"

@@ -82,7 +82,7 @@ struct Port {
   // one called as the port, where the process may make it.
   std::optional<std::string> twin;
 
-  bool exists() const { return !name.empty(); }  // false: a place without a port (port_places.h)
+  bool exists() const { return !name.empty(); }  // false: a place without a port (reload.h)
 };
 
 // A shaper between a port and interfaces of it.
@@ -278,7 +278,7 @@ struct FlowTable {
   Duration idle_timeout = std::chrono::seconds(30);
   std::uint32_t held_packets = 16384;  // all input buffers together
   // New flows a second, per worker; as many as the capacity at once. 0: no limit; none: a quarter of the
-  // capacity. Beyond it packets that need state of their own are forwarded as best effort (degrade_reason.h).
+  // capacity. Beyond it packets that need state of their own are forwarded as best effort (drop_reason.h).
   std::optional<std::uint32_t> creation_rate;
 };
 struct Dpdk {

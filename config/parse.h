@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "config/config.h"
-#include "config/text/diagnostic.h"
+#include "config/text/problems.h"
 #include "config/text/tree.h"
 
 namespace surety::config {

@@ -7,7 +7,7 @@
 #include <cctype>
 
 #include "config/sections.h"
-#include "config/text/suggest.h"
+#include "config/text/problems.h"
 #include "config/values.h"
 
 namespace surety::config {

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <deque>
 
-#include "config/match_text.h"
 #include "config/names.h"
 #include "config/reader.h"
 #include "config/sections.h"

@@ -6,7 +6,7 @@
 
 #include "config/reader.h"
 #include "config/sections.h"
-#include "config/text/suggest.h"
+#include "config/text/problems.h"
 
 namespace surety::config {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "config/promises.h"
+#include "config/sales.h"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include <cctype>
 #include <unordered_map>
 
-#include "config/text/suggest.h"
+#include "config/text/problems.h"
 
 namespace surety::config {
 namespace {

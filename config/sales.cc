@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "config/promises.h"
-
 namespace surety::config {
 namespace {
 

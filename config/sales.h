@@ -1,4 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Committed rates: their sums with the uplinks that carry them, and each item's against its capacity.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.h"
+
+namespace surety::config {
+
 // Committed rates of each port, group, interface and queue, against their capacity: one model for `surety
 // check`, `admission:`, `surety show commitments` and the metrics.
 //
@@ -6,17 +20,6 @@
 // interfaces, groups and ports they come by, on the ports towards the core, and in the queues there that IN
 // packets go to. The routes decide later which port towards the core a packet takes: committed rates are
 // split over these ports by their `shape`, so that the parts add up to the whole.
-#pragma once
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "config/config.h"
-
-namespace surety::config {
-
 struct Sale {
   enum class Of : std::uint8_t { port, group, interface, queue };
   enum class Way : std::uint8_t { up, down };
@@ -39,5 +42,55 @@ std::optional<Rate> sure_of(const Config& c, Dscp mark);
 
 // Items with committed rates, in the order of the file: ports, groups, interfaces, then queues.
 std::vector<Sale> sales(const Config& c);
+
+// Sums in bit/s: rules whose excess is dropped (policed), and rules that may send more (open).
+struct Promised {
+  double policed = 0, open = 0;
+  double both() const { return policed + open; }
+  Rate all() const;
+};
+
+// The sum of the rules' committed rates. Interfaces of a group share one line: their sum counts as at most
+// the group's `shape`, since no more than that comes from it.
+class Promises {
+ public:
+  explicit Promises(const Config& c) : config_(c) {}
+
+  void add(const Rule& rule);  // contracts_of() it
+  Rate so_far() const { return Promised{.open = sum_}.all(); }
+  Promised all() const;
+
+ private:
+  double at_most(std::size_t group, const Promised& of_it) const;
+
+  const Config& config_;
+  Promised others_;
+  std::map<std::size_t, Promised> groups_;
+  double sum_ = 0;
+};
+
+// Number of contracts of a rule: as given, or derived (validate_sold.cc); none where it has no bound.
+std::size_t contracts_of(const Rule& rule, const Config& c);
+
+// For each port: true if customers, or the core, are behind it or behind an interface of it.
+std::vector<bool> towards(Port::Trust trust, const Config& c);
+
+// A way towards the core: a port, or an interface of any port.
+struct Uplink {
+  std::string_view kind, word;  // "port" or "interface", and its name
+  std::size_t port;
+  std::optional<std::size_t> interface;
+  const QueueSet* queues;    // null: one class
+  std::optional<Rate> rate;  // upper bound of its rate
+  std::string name() const;
+};
+std::vector<Uplink> uplinks(const Config& c);
+
+// True if the rule matches no customer's packets.
+bool from_core(const Rule& rule, const Config& c);
+
+// The rate of the way out: all core ports together; none when one of them is not shaped, or there is none.
+// With `packet`, the rate left for IP packets of that size beside the wire's overhead.
+std::optional<Rate> way_out(const Config& c, std::optional<Bytes> packet = {});
 
 }  // namespace surety::config

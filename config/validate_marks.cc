@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "aqm/queue_measure.h"
-#include "config/promises.h"
+#include "config/sales.h"
 #include "config/sections.h"
 
 namespace surety::config {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "config/promises.h"
 #include "config/sales.h"
 #include "config/sections.h"
 #include "config/text/quantity.h"

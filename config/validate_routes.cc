@@ -6,7 +6,7 @@
 #include <set>
 
 #include "config/address.h"
-#include "config/promises.h"
+#include "config/sales.h"
 #include "config/sections.h"
 
 namespace surety::config {

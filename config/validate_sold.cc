@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include "config/promises.h"
 #include "config/sales.h"
 #include "config/sections.h"
 #include "config/text/quantity.h"

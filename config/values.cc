@@ -5,7 +5,7 @@
 
 #include "config/address.h"
 #include "config/names.h"
-#include "config/text/suggest.h"
+#include "config/text/problems.h"
 
 namespace surety::config {
 namespace {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The content of a configuration as a tree: without positions, comments and spaces, and independent of the
-// order of keys. changes.h compares two of them.
+// order of keys; and the entries that the lists of two such trees have in common. changes.h compares two of
+// them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,5 +29,18 @@ struct Outline {
 };
 
 Outline outline_of(const Node& root);
+
+// Matches the entries of two versions of a list.
+struct Listed {
+  std::string label;  // entries of the same label are the same, the first with the first, and so on
+  bool named = true;  // false: the label is the whole text, so that a changed entry has another label
+};
+struct Aligned {
+  std::optional<std::size_t> before, after;  // none: new, or removed
+  bool moved = false;                        // true: in both, at another place
+};
+
+// In the order of `after`, with removed entries where they were. Takes n log n.
+std::vector<Aligned> align(const std::vector<Listed>& before, const std::vector<Listed>& after);
 
 }  // namespace surety::config

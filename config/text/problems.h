@@ -1,18 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Everything that is wrong with one file, collected while it is read.
+// Everything that is wrong with one file, collected while it is read; and what its messages have in common:
+// places, quotes, "did you mean".
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "config/text/diagnostic.h"
 #include "config/text/document.h"
 
 namespace surety::config {
+
+// One finding about a file, for its author: the place, the problem, and the fix.
+struct Diagnostic {
+  enum class Severity : std::uint8_t { error, warning, note };  // a note gives the value of a default
+  Severity severity = Severity::error;
+  std::string file;
+  int line = 1, column = 1;  // 1-based; a line below 1: `file` alone says where (the lab's `--set`)
+  std::string message;
+  std::string source;  // the line itself; may be empty
+  // "file:line:column: error: message\n    source line\n    ^\n"
+  std::string format() const;
+};
 
 class Problems {
  public:
@@ -54,5 +68,15 @@ std::string line_name(const Mark& mark);
 
 // Text of the user inside a message: `text`, shortened, control characters replaced.
 std::string quote(std::string_view text);
+
+// Optimal string alignment distance (insert, delete, replace, swap neighbours);
+// letters differ whatever their case costs 0.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+// The nearest candidate within a third of the word's length (at most 3); empty when none is near.
+std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
+
+// "; did you mean `lan0`?" or "; there are: a, b" or, with no candidates, "; there are none".
+std::string hint(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace surety::config

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "config/text/problems.h"
-#include "config/text/suggest.h"
 
 namespace surety::config {
 namespace {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "config/text/document.h"
+#include "config/text/problems.h"
 
 namespace surety::config {
 
@@ -23,7 +24,7 @@ struct Tree {
   std::map<std::string, std::string> texts;   // keys: absolute names, or relative to `directory`
   std::map<std::string, std::string> values;  // keys: "env NAME" and "file NAME"; they may be secrets
 
-  // Hash of the texts, without the values and the main file's name. For one file, its text's hash (hash.h).
+  // Hash of the texts, without the values and the main file's name. For one file, hash_of() its text.
   std::string hash() const;
   std::string path_of(const std::string& name) const;
 };
@@ -83,5 +84,20 @@ class StoredSources : public TreeSources {
  private:
   FileSources values_;
 };
+
+// The fingerprint of a text for metrics and logs: FNV-1a, 64 bits, as 16 hexadecimal digits. Identifies
+// texts; does not resist attacks.
+std::string hash_of(std::string_view text);
+
+// Readers of files that an operator writes: regular files (regular_file.h). Errors are reported, without a
+// mark.
+
+// The text of a file, as far as a Document takes it; none: reported.
+std::optional<std::string> read_text(const std::string& path, Problems& problems);
+// The text of a configuration: also reported, and none, where the text ends within a line, since it may still
+// be being written, and its beginning may be a valid configuration. JSON ends with its last brace.
+std::optional<std::string> read_yaml(const std::string& path, Problems& problems);
+// The text of a file with a secret: also reported where other users of this machine may read or change it.
+std::optional<std::string> read_secret(const std::string& path, Problems& problems);
 
 }  // namespace surety::config

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "config/draft.h"
+#include "config/sections.h"
 #include "endpoints/config/endpoints.h"
 
 namespace surety::config {

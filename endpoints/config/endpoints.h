@@ -13,8 +13,8 @@
 
 #include "config/config.h"
 #include "config/parse.h"
+#include "endpoints/engine/engine.h"
 #include "endpoints/engine/sink_params.h"
-#include "endpoints/engine/transport.h"
 #include "endpoints/tcp/tcp_params.h"
 #include "endpoints/tfrc/dccp_params.h"
 #include "endpoints/udp/udp_params.h"

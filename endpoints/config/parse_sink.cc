@@ -6,7 +6,7 @@
 #include <array>
 
 #include "config/reader.h"
-#include "config/text/suggest.h"
+#include "config/text/problems.h"
 #include "endpoints/config/endpoint_sections.h"
 
 namespace surety::config {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "endpoints/dpdk/bench.h"
+#include "endpoints/dpdk/commands.h"
 
 #include <fmt/format.h>
 #include <rte_cycles.h>
@@ -13,7 +13,6 @@
 #include "endpoints/dpdk/bench_pacing.h"
 #include "endpoints/dpdk/bench_pair.h"
 #include "endpoints/dpdk/plan.h"
-#include "endpoints/dpdk/run.h"
 
 namespace surety::endpoints {
 

@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "endpoints/dpdk/bench_traffic.h"
+#include "endpoints/dpdk/bench_pair.h"
 #include "endpoints/dpdk/observer.h"
 #include "endpoints/dpdk/worker.h"
 #include "router/pipeline/wire/bytes.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "conditioners/units.h"
-#include "endpoints/dpdk/frame_port.h"
+#include "endpoints/dpdk/worker.h"
 #include "router/daemon/ports/clock.h"
 
 namespace surety::endpoints {

@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two endpoints and the link between them, in virtual time and plain memory.
+// Two endpoints and the link between them, in virtual time and plain memory; and the traffic of the
+// benchmarks.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "endpoints/dpdk/bench_traffic.h"
+#include "endpoints/config/endpoints.h"
 #include "endpoints/dpdk/traffic.h"
 
 namespace surety::endpoints {
+
+// Traffic from one port that sends to one that answers, no devices.
+struct BenchTraffic {
+  std::string protocol = "udp";  // udp, gtfrc, newreno
+  std::uint32_t flows = 1000;
+  std::uint32_t packet = 1500;  // bytes
+  Rate rate;                    // per flow: UDP and gTFRC are paced at it
+  std::uint32_t window = 10;    // packets in flight of a NewReno flow
+  Duration start_spread{};
+};
+
+// Ports `left` (the senders) and `right` (their sinks) on one link. Throws std::invalid_argument for a
+// protocol that is none of the three, and for packets that cannot be.
+config::Endpoints bench_config(const BenchTraffic& t);
 
 class BenchPair {
  public:

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reading of a running `surety-endpoint`: its senders by line of YAML, its sinks by port and protocol, and
-// the drops of its ports. Sums and means over flows, never single flows (router/operate/observe/README.md).
+// the drops of its ports; and the table of it on a terminal. Sums and means over flows, never single flows
+// (router/operate/observe/README.md).
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -72,5 +74,23 @@ struct EndpointReading {
   std::vector<SinkReading> sinks;
   std::vector<EndpointPortReading> ports;
 };
+
+// The table that `surety-endpoint run` redraws each second: a row per line of YAML and per sink. Rows beyond
+// `rows` (title and header included) are left out; a last line says how many.
+std::string live_text(const EndpointReading& reading, std::size_t rows);
+
+// Draws each text over the one before, by ANSI controls.
+class LiveTable {
+ public:
+  // Output for the terminal that replaces the last text by `text`, each of whose lines ends with a newline,
+  // none wider than the terminal.
+  std::string draw(const std::string& text);
+
+ private:
+  std::size_t drawn_ = 0;  // lines on the terminal
+};
+
+// Cuts every line to `columns` characters.
+std::string clipped(const std::string& text, std::size_t columns);
 
 }  // namespace surety::endpoints

@@ -4,8 +4,7 @@
 #include <iostream>
 
 #include "config/text/quantity.h"
-#include "endpoints/dpdk/bench.h"
-#include "endpoints/dpdk/run.h"
+#include "endpoints/dpdk/commands.h"
 #include "router/process/command_line.h"
 #include "router/process/version.h"
 

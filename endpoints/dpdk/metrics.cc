@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "endpoints/dpdk/metrics.h"
+#include "endpoints/dpdk/observer.h"
 
 #include <string>
 #include <utility>

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "endpoints/dpdk/accepted_flows.h"
+#include "endpoints/dpdk/endpoint_reading.h"
+#include "router/process/metric_family.h"
 
 namespace surety::endpoints {
 
@@ -47,5 +49,12 @@ class Observer {
   mutable std::mutex mutex_;
   EndpointReading reading_;
 };
+
+// A reading as Prometheus metric families.
+//
+// Guarantees: names start with `surety_endpoint_` and end in `_total` exactly when they count; base units;
+// series are labelled by {sender, protocol}, {sink, protocol} (sink: its port) or {port, reason}, never by
+// flow; every reason has a series, zero or not. Unknown values (no RTT yet, no target) have no series.
+metrics::Families render(const EndpointReading& reading);
 
 }  // namespace surety::endpoints

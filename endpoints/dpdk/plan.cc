@@ -13,7 +13,7 @@
 #include "router/daemon/ports/interface.h"
 #include "router/daemon/ports/port.h"
 #include "router/daemon/ports/port_device.h"
-#include "router/process/usable_cores.h"
+#include "router/process/this_process.h"
 
 namespace surety::endpoints {
 

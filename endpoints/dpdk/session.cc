@@ -15,12 +15,12 @@
 #include <iostream>
 #include <thread>
 
-#include "endpoints/dpdk/metrics.h"
+#include "endpoints/dpdk/observer.h"
 #include "endpoints/dpdk/plan.h"
 #include "router/daemon/ports/eal.h"
 #include "router/daemon/ports/memory_plan.h"
 #include "router/daemon/ports/packet_pool.h"
-#include "router/process/bpf_object_path.h"
+#include "router/process/this_process.h"
 
 namespace surety::endpoints {
 

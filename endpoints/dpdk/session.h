@@ -10,9 +10,9 @@
 #include <memory>
 #include <vector>
 
-#include "endpoints/dpdk/live_table.h"
+#include "endpoints/dpdk/commands.h"
+#include "endpoints/dpdk/endpoint_reading.h"
 #include "endpoints/dpdk/observer.h"
-#include "endpoints/dpdk/run.h"
 #include "endpoints/dpdk/worker.h"
 #include "router/daemon/ports/port.h"
 #include "router/process/metrics_server.h"

@@ -14,7 +14,7 @@
 
 #include "config/address.h"
 #include "endpoints/config/endpoints.h"
-#include "endpoints/engine/acceptor.h"
+#include "endpoints/engine/engine.h"
 #include "endpoints/engine/sender_params.h"
 #include "endpoints/host/station.h"
 

@@ -5,6 +5,8 @@
 // Single writer of everything it counts (CONTRIBUTING.md rule 9); the observer learns of it by snapshots.
 #pragma once
 
+#include <rte_mbuf.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -13,7 +15,6 @@
 #include <span>
 #include <vector>
 
-#include "endpoints/dpdk/frame_port.h"
 #include "endpoints/dpdk/sampler.h"
 #include "endpoints/dpdk/snapshot.h"
 #include "endpoints/dpdk/traffic.h"
@@ -21,6 +22,15 @@
 #include "router/daemon/ports/clock.h"
 
 namespace surety::endpoints {
+
+// A worker's interface to a port: bursts of mbufs in and out, one indirect call each.
+struct FramePort {
+  virtual ~FramePort() = default;
+  // Fills `room` from the front; the mbufs are the caller's.
+  virtual std::size_t receive(std::span<rte_mbuf*> room) = 0;
+  // Takes the first n of the burst over and returns n; the others stay the caller's.
+  virtual std::size_t transmit(std::span<rte_mbuf*> burst) = 0;
+};
 
 // Moves frames between one port and its `Station`. Frames that the device does not take are offered again, in
 // order, before new ones are fetched: nothing is dropped here, and nothing is allocated per packet.

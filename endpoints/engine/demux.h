@@ -2,8 +2,8 @@
 // Flow of a packet: transport and tuple from protocol, addresses and ports.
 #pragma once
 
+#include "endpoints/engine/engine.h"
 #include "endpoints/engine/refusal.h"
-#include "endpoints/engine/transport.h"
 #include "router/pipeline/wire/checksum.h"
 #include "router/pipeline/wire/ip.h"
 

@@ -9,16 +9,24 @@
 //   - nothing happens between: an engine that has something to send says so by next_wakeup() <= now.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "conditioners/units.h"
 #include "endpoints/engine/flow_reading.h"
 #include "endpoints/engine/refusal.h"
-#include "endpoints/engine/transport.h"
 #include "router/pipeline/wire/ip.h"
 #include "router/pipeline/wire/outbox.h"
 
 namespace surety::endpoints {
+
+// Encapsulation of a flow's packets. `dccp_udp` is DCCP in UDP (RFC 6773).
+enum class Transport : std::uint8_t { tcp, udp, dccp, dccp_udp };
+inline constexpr std::size_t kTransports = 4;
+constexpr const char* name(Transport t) {
+  constexpr const char* kNames[] = {"tcp", "udp", "dccp", "dccp-udp"};
+  return kNames[static_cast<std::size_t>(t)];
+}
 
 // Phase of a flow's life.
 enum class FlowState : std::uint8_t { idle, connecting, open, closing, closed };
@@ -71,5 +79,19 @@ std::size_t send_permitted(const Controller& controller, Room room, Time now, Bu
   while (n < room.size() && controller.next_send() <= now && build(room[n])) ++n;
   return n;
 }
+
+inline constexpr std::size_t kEngineBytes = 1024;  // the most that one engine may take
+
+// Creates engines for flows that peers begin. Bound to its SinkParams when the sink is made.
+struct Acceptor {
+  virtual ~Acceptor() = default;
+  // Makes the receiving engine for the first packet of a new flow, in the room given (engine_bytes(), aligned
+  // to 64), where it begins at the very start; null and a refusal when that packet cannot start a flow. The
+  // caller then gives the engine that packet to receive().
+  virtual Engine* accept(void* room, const Tuple& tuple, const IpPacket& first, Time now,
+                         Refusal& refusal) = 0;
+  // The most that one of its engines takes; a host with smaller slots refuses to listen.
+  virtual std::size_t engine_bytes() const { return kEngineBytes; }
+};
 
 }  // namespace surety::endpoints

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "conditioners/units.h"
+#include "endpoints/engine/engine.h"
 #include "endpoints/engine/huge_array.h"
-#include "endpoints/engine/transport.h"
 #include "router/pipeline/wire/ip.h"
 
 namespace surety::endpoints {

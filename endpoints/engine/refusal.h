@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "conditioners/results.h"
+#include "conditioners/counter_table.h"
 
 namespace surety::endpoints {
 

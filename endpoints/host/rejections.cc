@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "endpoints/host/rejections.h"
+#include "endpoints/host/host.h"
 
 #include <algorithm>
 #include <cstring>

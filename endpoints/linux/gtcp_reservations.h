@@ -61,4 +61,15 @@ Fd socket_of(int pid, int descriptor);
 // The socket's congestion control is gtcp afterwards, also in the middle of a connection.
 void choose_gtcp(int socket);
 
+// `surety-gtcp status`: what the operator sees of the attached congestion control.
+struct GtcpStatus {
+  bool attached = false;
+  bool allowed = false;  // to users without CAP_NET_ADMIN
+  std::vector<Reservation> reservations;
+  GtcpTotals totals;
+};
+
+std::string status_text(const GtcpStatus& status);
+std::string status_json(const GtcpStatus& status);  // one line; rates in bit/s
+
 }  // namespace surety::endpoints

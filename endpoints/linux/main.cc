@@ -10,7 +10,6 @@
 #include "config/text/quantity.h"
 #include "endpoints/linux/gtcp_attach.h"
 #include "endpoints/linux/gtcp_reservations.h"
-#include "endpoints/linux/gtcp_status.h"
 #include "router/process/command_line.h"
 #include "router/process/version.h"
 

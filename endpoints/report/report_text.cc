@@ -8,7 +8,6 @@
 
 #include "endpoints/report/report.h"
 #include "router/process/human.h"
-#include "router/process/text_table.h"
 
 namespace surety::endpoints {
 namespace {

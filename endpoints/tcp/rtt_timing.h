@@ -10,7 +10,7 @@
 
 #include <optional>
 
-#include "endpoints/tcp/rtt.h"
+#include "endpoints/tcp/rto.h"
 
 namespace surety::endpoints {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "endpoints/tcp/segment_writer.h"
+#include "endpoints/tcp/tcp_sender.h"
 
 #include <algorithm>
 
-#include "endpoints/engine/ecn_field.h"
+#include "endpoints/engine/marker.h"
 #include "endpoints/tcp/tcp_peer.h"
 
 namespace surety::endpoints {

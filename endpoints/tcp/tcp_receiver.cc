@@ -2,9 +2,10 @@
 #include "endpoints/tcp/tcp_receiver.h"
 
 #include <algorithm>
+#include <new>
 
-#include "endpoints/engine/ecn_field.h"
-#include "endpoints/engine/stream_pattern.h"
+#include "endpoints/engine/marker.h"
+#include "endpoints/tcp/wire_tcp.h"
 
 namespace surety::endpoints {
 
@@ -300,6 +301,20 @@ void TcpReceiver::on_fin(Time now) {
 void TcpReceiver::close(Time) {
   state_.on_fin_sent();
   if (state_ <= TcpState::fin_wait_1) output_.finish();
+}
+
+Refusal TcpAcceptor::check_syn(const IpPacket& first) {
+  tcp::Segment s;
+  if (const Refusal r = tcp::read(first, s); r != Refusal::none) return r;
+  return s.has(tcp::kSyn) && !s.has(tcp::kAck) ? Refusal::none : Refusal::state;
+}
+
+Engine* TcpAcceptor::accept(void* room, const Tuple& tuple, const IpPacket& first, Time now,
+                            Refusal& refusal) {
+  refusal = check_syn(first);
+  if (refusal != Refusal::none) return nullptr;
+  const std::uint64_t seed = std::uint64_t{rng_.next()} << 32 | rng_.next();
+  return new (room) TcpReceiver(*params_, tuple, first, now, seed);
 }
 
 }  // namespace surety::endpoints

@@ -12,10 +12,8 @@
 #include <span>
 
 #include "conditioners/rng.h"
-#include "endpoints/engine/acceptor.h"
 #include "endpoints/engine/engine.h"
 #include "endpoints/engine/sink_params.h"
-#include "endpoints/tcp/challenge_limit.h"
 #include "endpoints/tcp/ecn.h"
 #include "endpoints/tcp/range_set.h"
 #include "endpoints/tcp/sack_report.h"

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// State that both ends of a TCP connection have: where it is, and its limit of answers to refused segments.
+#pragma once
+
+#include "conditioners/units.h"
+#include "endpoints/engine/engine.h"
+
+namespace surety::endpoints {
+
 // Where a TCP connection is (RFC 9293 3.3.2, figure 5), and how it ended.
 //
 // Returns which state follows an event, for both ends, and nothing else: the packets, and the durations of
 // FIN-WAIT-2 and TIME-WAIT, are the owner's affair. An event that is undefined in a state changes nothing:
 // then its function returns false.
-#pragma once
-
-#include "endpoints/engine/engine.h"
-
-namespace surety::endpoints {
-
 class TcpState {
  public:
   // In an order that comparisons rely on: before `established` there is no data, and from `fin_wait_2` on
@@ -68,6 +70,27 @@ class TcpState {
 
   Name name_;
   Failure failure_ = Failure::none;
+};
+
+// Limit of a connection's answers to refused segments: challenge ACKs and resets, at most ten in any second
+// that begins with one (RFC 5961 7). Without it two ends that refuse each other's ACKs would answer for ever.
+class ChallengeLimit {
+ public:
+  static constexpr std::uint32_t kPerSecond = 10;
+
+  bool permit(Time now) {
+    if (now >= until_) {
+      until_ = now + std::chrono::seconds(1);
+      left_ = kPerSecond;
+    }
+    if (left_ == 0) return false;
+    --left_;
+    return true;
+  }
+
+ private:
+  Time until_ = Time::min();
+  std::uint32_t left_ = 0;
 };
 
 }  // namespace surety::endpoints

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "endpoints/engine/stream_pattern.h"
-
 namespace surety::endpoints::tcp {
 
 namespace {

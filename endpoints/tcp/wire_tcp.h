@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TCP segments as bytes (RFC 9293 3.1, 7323, 2018): reading with every length checked, and writing.
+// TCP segments as bytes (RFC 9293 3.1, 7323, 2018): reading with every length checked, and writing; and the
+// bytes of our senders' streams.
 //
 // read() refuses by name and never reads beyond its span; unknown options are skipped. Sequence numbers are
 // 32-bit in host order; compare them with before()/after() only.
@@ -12,6 +13,7 @@
 
 #include "endpoints/engine/engine.h"
 #include "endpoints/engine/refusal.h"
+#include "router/pipeline/wire/checksum.h"
 #include "router/pipeline/wire/ip.h"
 #include "router/pipeline/wire/ip_writer.h"
 
@@ -100,4 +102,25 @@ std::size_t write(const Segment& s, Payload payload, const IpWriter& ip, std::ui
 std::size_t write(const Segment& s, const IpWriter& ip, std::uint8_t dscp, Slot& slot);
 
 }  // namespace tcp
+
+// The payload of our TCP senders:
+// byte i of the stream is a function of i alone, so that any receiver can check it.
+//
+// byte(i) = a fixed pseudo-random table of kPeriod bytes at i mod kPeriod. kPeriod is an odd prime, so that a
+// stream that is shifted by any power of two does not match itself. Writing is one copy; the checksum comes
+// from prefix sums of the table without touching the bytes again.
+class StreamPattern {
+ public:
+  static constexpr std::uint64_t kPeriod = 65521;
+
+  static std::uint8_t byte(std::uint64_t offset);
+  // Writes the bytes of stream offsets [offset, offset + to.size()); returns their sum as if `to` began at an
+  // even offset of the message.
+  static Sum write(std::span<std::uint8_t> to, std::uint64_t offset);
+  // Returns the sum without writing.
+  static Sum sum(std::uint64_t offset, std::size_t length);
+  // True if `data` equals the stream at `offset`.
+  static bool matches(std::span<const std::uint8_t> data, std::uint64_t offset);
+};
+
 }  // namespace surety::endpoints

@@ -11,7 +11,6 @@
 #include <cstdint>
 
 #include "conditioners/units.h"
-#include "endpoints/engine/acceptor.h"
 #include "endpoints/engine/engine.h"
 #include "endpoints/tfrc/dccp_features.h"
 #include "endpoints/tfrc/dccp_sequence.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <new>
 
-#include "endpoints/engine/ecn_field.h"
-#include "endpoints/tfrc/tfrc_equation.h"
+#include "endpoints/engine/marker.h"
+#include "endpoints/tfrc/tfrc.h"
 
 namespace surety::endpoints {
 

@@ -13,7 +13,7 @@
 // again. A congestion mark of a data packet is a loss to TFRC (RFC 5348 5.1), and delivered nevertheless.
 #pragma once
 
-#include "endpoints/engine/acceptor.h"
+#include "endpoints/engine/engine.h"
 #include "endpoints/engine/sink_params.h"
 #include "endpoints/tfrc/dccp_connection.h"
 #include "endpoints/tfrc/dccp_feedback.h"

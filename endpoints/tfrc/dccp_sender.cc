@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "endpoints/engine/ecn_field.h"
+#include "endpoints/engine/marker.h"
 
 namespace surety::endpoints {
 

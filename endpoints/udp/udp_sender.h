@@ -11,7 +11,6 @@
 #include <cstdint>
 
 #include "conditioners/units.h"
-#include "endpoints/engine/acceptor.h"
 #include "endpoints/engine/engine.h"
 #include "endpoints/engine/marker.h"
 #include "endpoints/udp/udp_params.h"

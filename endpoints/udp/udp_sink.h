@@ -8,7 +8,6 @@
 // means something only where both ends share a clock.
 #pragma once
 
-#include "endpoints/engine/acceptor.h"
 #include "endpoints/engine/engine.h"
 #include "endpoints/engine/sequence_window.h"
 #include "endpoints/engine/sink_params.h"

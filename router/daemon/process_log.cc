@@ -18,7 +18,7 @@
 #include <memory>
 
 #include "router/daemon/time_of_day.h"
-#include "router/operate/observe/log_line.h"
+#include "router/operate/observe/events.h"
 
 namespace surety {
 

@@ -16,7 +16,7 @@
 #include "router/operate/observe/telemetry_client.h"
 #include "router/pipeline/signals/signal_keys.h"
 #include "router/process/listener.h"
-#include "router/process/metrics_access.h"
+#include "router/process/metrics_server.h"
 
 namespace surety {
 

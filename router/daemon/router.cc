@@ -20,11 +20,11 @@
 #include "router/daemon/router_needs.h"
 #include "router/daemon/time_of_day.h"
 #include "router/operate/console/console.h"
-#include "router/operate/console/console_files.h"
 #include "router/operate/console/contract_history.h"
 #include "router/operate/observe/reading_merge.h"
 #include "router/operate/observe/report.h"
 #include "router/operate/observe/telemetry_client.h"
+#include "router/process/this_process.h"
 #include "router/process/version.h"
 
 namespace surety {

@@ -15,7 +15,7 @@
 
 #include "config/changes.h"
 #include "config/parse.h"
-#include "config/port_places.h"
+#include "config/reload.h"
 #include "router/daemon/control.h"
 #include "router/daemon/control_reading.h"
 #include "router/daemon/control_tables.h"
@@ -32,18 +32,17 @@
 #include "router/daemon/workers/worker.h"
 #include "router/operate/capture/capture_server.h"
 #include "router/operate/generations/store.h"
-#include "router/operate/observe/contract_watch.h"
 #include "router/operate/observe/episodes.h"
-#include "router/operate/observe/interface_rows.h"
-#include "router/operate/observe/report_log.h"
+#include "router/operate/observe/flow_watch.h"
+#include "router/operate/observe/reading_merge.h"
+#include "router/operate/observe/report.h"
 #include "router/operate/observe/service_rates.h"
 #include "router/operate/observe/telemetry_server.h"
-#include "router/operate/observe/top_flows.h"
 #include "router/pipeline/snapshot.h"
 #include "router/process/confinement.h"
 #include "router/process/metrics_server.h"
-#include "router/process/process_use.h"
 #include "router/process/service_manager.h"
+#include "router/process/this_process.h"
 
 namespace surety {
 
@@ -69,10 +68,10 @@ class Router {
 
   // Everything the router counts, consistent (reading.h). Thread-safe.
   Reading read();
-  // Traces what would happen to a packet (router/operate/explain/question.h). From any thread but run()'s.
+  // Traces what would happen to a packet (router/operate/explain/explain.h). From any thread but run()'s.
   // Throws std::runtime_error if such a packet is impossible, or if the workers do not answer.
   Json explain(std::string_view question);
-  // Captures packets (router/operate/capture/capture_request.h) to the socket, which it takes over. Threads
+  // Captures packets (router/operate/capture/capture_server.h) to the socket, which it takes over. Threads
   // as explain().
   void capture(std::string_view request, Fd& socket);
   // Commands that read and change the configuration (router/operate/generations/changes_schema.json). Threads

@@ -13,10 +13,10 @@
 
 #include "config/reload.h"
 #include "router/daemon/router.h"
-#include "router/operate/generations/author.h"
+#include "router/operate/generations/changes.h"
 #include "router/operate/generations/disk.h"
-#include "router/operate/generations/verdict.h"
 #include "router/process/change_lock.h"
+#include "router/process/this_process.h"
 
 namespace surety {
 

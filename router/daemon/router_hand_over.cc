@@ -4,7 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include "config/text/hash.h"
+#include "config/text/tree.h"
 #include "router/daemon/router.h"
 
 namespace surety {

@@ -12,7 +12,7 @@
 #include "router/daemon/ports/port.h"
 #include "router/daemon/ports/process_lock.h"
 #include "router/operate/observe/report.h"
-#include "router/process/bpf_object_path.h"
+#include "router/process/this_process.h"
 
 namespace surety {
 

@@ -19,7 +19,7 @@
 #include "router/daemon/ports/port_device.h"
 #include "router/daemon/router.h"
 #include "router/daemon/router_opening.h"
-#include "router/operate/generations/verdict.h"
+#include "router/operate/generations/changes.h"
 
 namespace surety {
 

@@ -4,10 +4,10 @@
 // Rules are consulted when a flow is created; the flow record keeps the answer. Packets are dropped here only
 // by the source check and by filters (filter_stage.h). Where a new flow gets no record,
 // because the table is full, because more flows are new than flow_table.creation_rate, or because its
-// customer has used its part of either (fair_share.h, fair_limit.h), the rule of each packet is looked up:
+// customer has used its part of either (fair_share.h), the rule of each packet is looked up:
 //  - packets whose service needs no state get that service;
 //  - packets of a known contract (`per: source` and the like) are conditioned by that contract;
-//  - all others are degraded to best effort, counted by the reason (degrade_reason.h). They have no guarantee
+//  - all others are degraded to best effort, counted by the reason (drop_reason.h). They have no guarantee
 //    and use none of others: packets of a policed service (voice) leave its class as well, neither dropped
 //    nor passed unpoliced.
 // After a reload a sweep over the table, a slice per turn, marks each flow, and the next packet of the flow
@@ -35,7 +35,7 @@
 #include <span>
 #include <vector>
 
-#include "conditioners/fair_limit.h"
+#include "conditioners/fair_share.h"
 #include "router/pipeline/burst.h"
 #include "router/pipeline/counters.h"
 #include "router/pipeline/filter_stage.h"

@@ -14,7 +14,6 @@
 #include <cstdint>
 
 #include "conditioners/counter_table.h"
-#include "conditioners/degrade_reason.h"
 #include "conditioners/drop_reason.h"
 #include "conditioners/packet.h"
 #include "router/pipeline/wire/headers.h"

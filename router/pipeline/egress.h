@@ -18,7 +18,7 @@
 
 #include "aqm/class_scheduler.h"
 #include "aqm/port_shaper.h"
-#include "conditioners/fair_limit.h"
+#include "conditioners/fair_share.h"
 #include "router/pipeline/aggregate_markers.h"
 #include "router/pipeline/class_split.h"
 #include "router/pipeline/congestion_domains.h"

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "conditioners/fair_limit.h"
+#include "conditioners/fair_share.h"
 #include "router/pipeline/burst.h"
 #include "router/pipeline/capture/capture_tap.h"
 #include "router/pipeline/counters.h"

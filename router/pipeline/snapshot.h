@@ -73,10 +73,9 @@ struct PortQueues : config::QueueSet {
 struct Snapshot {
   explicit Snapshot(config::Config c);
   // A reload. There must be as many places for ports as in `before`, with the same port at each, or none in
-  // one of the two (config/port_places.h), and rules may match the DSCP only if some did at the start
-  // (config/reload.h). A service of the same name and kind keeps its
-  // place, also one that had been retired; a class of the same name is the same one. Throws
-  // std::runtime_error where services or domains are more than there is room for.
+  // one of the two, and rules may match the DSCP only if some did at the start (config/reload.h). A service
+  // of the same name and kind keeps its place, also one that had been retired; a class of the same name is
+  // the same one. Throws std::runtime_error where services or domains are more than there is room for.
   Snapshot(config::Config c, const Snapshot& before);
 
   config::Config config;

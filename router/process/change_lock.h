@@ -17,7 +17,7 @@ namespace surety {
 class ChangeLock {
  public:
   // `directory`: state directory of a router or of the machine; it must exist. `who`: a user
-  // (router/operate/generations/author.h), `what`: the command. Throws std::runtime_error if another process
+  // (router/process/this_process.h), `what`: the command. Throws std::runtime_error if another process
   // has held the lock for a second, with its user, or if the lock cannot be written.
   ChangeLock(const std::filesystem::path& directory, std::string_view who, std::string_view what);
   // nullopt: another process has it.

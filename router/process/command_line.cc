@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "config/text/problems.h"
-#include "config/text/suggest.h"
 
 namespace surety {
 namespace {

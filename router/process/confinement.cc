@@ -22,8 +22,6 @@
 #include <string>
 #include <system_error>
 
-#include "router/process/system_calls.h"
-
 namespace surety {
 namespace {
 

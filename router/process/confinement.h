@@ -5,18 +5,24 @@
 // existing socket).
 #pragma once
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "router/process/fd.h"
 
 namespace surety {
-// Landlock (landlock(7)): restricts the files that a thread and its children may open; if the kernel supports
-// it, also prohibits connecting to or listening at TCP ports.
+
 struct Needs;
 
+// Landlock (landlock(7)): restricts the files that a thread and its children may open; if the kernel supports
+// it, also prohibits connecting to or listening at TCP ports.
 namespace landlock {
 
 // The kernel's ABI version; below 1: no Landlock.
@@ -31,6 +37,18 @@ Fd ruleset(const Needs& needs, std::vector<Fd>& pins);
 bool enforce(int ruleset);
 
 }  // namespace landlock
+
+// The system calls that a running router, DPDK and the C library make; no others (seccomp).
+namespace system_calls {
+
+// Installs the filter for all threads of the process, permanently. False: the kernel has no seccomp. The
+// caller must have no way to new privileges (PR_SET_NO_NEW_PRIVS). `packet_sockets`: permits AF_PACKET and
+// AF_XDP, and the other calls that a new port needs.
+bool filter(bool packet_sockets = false);
+// Forbids packet sockets to the calling thread and its children. May be called by a signal handler.
+bool forbid_packet_sockets();
+
+}  // namespace system_calls
 
 // The privileges that a process still needs.
 struct Needs {
@@ -67,5 +85,22 @@ class Confinement {
   std::vector<Fd>
       pins_;  // open descriptors in /proc: a Landlock rule there would be lost with the kernel's caches
 };
+
+// Starts a background thread with signals blocked, so that the program's first thread gets them; `run` gets a
+// std::stop_token.
+//
+// Signals caused by the thread's own instructions stay unblocked: faults, and SIGSYS for refused system
+// calls. Blocked, these would end the process. Confinement::signal() stays unblocked, too.
+template <class Run>
+std::jthread background_thread(Run&& run) {
+  sigset_t others, before;
+  sigfillset(&others);
+  for (const int open : {Confinement::signal(), SIGSYS, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP})
+    sigdelset(&others, open);
+  pthread_sigmask(SIG_SETMASK, &others, &before);
+  std::jthread thread(std::forward<Run>(run));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
 
 }  // namespace surety

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers as an operator reads them: four significant digits and a unit.
-// For tables only; machines get base units.
+// Numbers as an operator reads them, with four significant digits and a unit, and tables of plain text.
+// Machines get base units.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace surety::human {
 
@@ -19,3 +21,29 @@ std::string ratio(double ratio);            // "0.38"
 std::string list(std::span<const std::string_view> names);  // "edge1, edge2"
 
 }  // namespace surety::human
+
+namespace surety {
+
+// A table of plain text: columns of minimal width, two spaces apart, numbers right-aligned, no blanks at line
+// ends.
+class TextTable {
+ public:
+  enum class Align : std::uint8_t { left, right };
+  void column(std::string title, Align align);
+  // `cells`: one per column; an empty cell stays blank.
+  void row(std::vector<std::string> cells);
+  // Header and rows, a newline after each; "(none)" instead of rows if there are none.
+  std::string text() const;
+
+ private:
+  struct Column {
+    std::string title;
+    Align align;
+  };
+  void add_line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
+                std::string& text) const;
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace surety

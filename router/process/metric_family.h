@@ -35,13 +35,21 @@ class Family {
   Family(MetricType type, std::string name, const char* help) : family_{std::move(name), help, type, {}} {}
 
   // Prometheus has doubles only: a counter above 2^53 loses its last digits.
-  void add(Labels labels, double value);
+  void add(Labels labels, double value) {
+    prometheus::ClientMetric& series = family_.metric.emplace_back();
+    series.label = std::move(labels);
+    (family_.type == MetricType::Counter ? series.counter.value : series.gauge.value) = value;
+  }
   void add(Labels labels, std::uint64_t value) { add(std::move(labels), static_cast<double>(value)); }
   // Adds no series if there is no value.
   void add(Labels labels, std::optional<double> value) {
     if (value) add(std::move(labels), *value);
   }
-  void add(Labels labels, Histogram histogram);
+  void add(Labels labels, Histogram histogram) {
+    prometheus::ClientMetric& series = family_.metric.emplace_back();
+    series.label = std::move(labels);
+    series.histogram = std::move(histogram);
+  }
   // A family without series is left out.
   void move_to(Families& out) {
     if (!family_.metric.empty()) out.push_back(std::move(family_));

@@ -14,9 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "router/process/background_thread.h"
 #include "router/process/confinement.h"
-#include "router/process/connection_parts.h"
 #include "router/process/listener.h"
 
 namespace surety {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/process/system_calls.h"
+#include "router/process/confinement.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/process/web_page.h"
+#include "router/process/metrics_server.h"
 
 #include <fmt/format.h>
 #include <microhttpd.h>

@@ -124,7 +124,7 @@ class Network:
 
 class PatternReceiver(threading.Thread):
     """A plain TCP receiver on the kernel's own stack: counts the bytes of one connection and compares each of them with what
-    our senders send (endpoints/engine/stream_pattern.h)."""
+    our senders send (endpoints/tcp/wire_tcp.h)."""
 
     def __init__(self, namespace, address, port, pattern):
         super().__init__(daemon=True)

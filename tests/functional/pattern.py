@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The stream that our TCP senders send (endpoints/engine/stream_pattern.h), made here independently: one period of it."""
+"""The stream that our TCP senders send (endpoints/tcp/wire_tcp.h), made here independently: one period of it."""
 SEED, PERIOD = 0x5375726574790001, 65521
 M32, M64 = (1 << 32) - 1, (1 << 64) - 1
 

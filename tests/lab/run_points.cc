@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "config/text/suggest.h"
+#include "config/text/problems.h"
 #include "tests/lab/simulation/simulation.h"
 
 namespace surety::lab {

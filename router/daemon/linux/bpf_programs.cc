@@ -22,7 +22,7 @@
 #include <system_error>
 
 #include "router/daemon/linux/netlink_commands.h"
-#include "router/process/bpf_object_path.h"
+#include "router/process/this_process.h"
 
 namespace surety {
 namespace {

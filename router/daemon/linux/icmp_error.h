@@ -4,7 +4,7 @@
 //
 // Sans-I/O. The error leaves by the packet's ingress port, to the neighbour that sent it, from an address of
 // that port. All errors of the router share a limit, in which each customer has a part: kAtOnce, then
-// kPerSecond (RFC 1812 4.3.2.8, RFC 4443 2.4 f; fair_limit.h).
+// kPerSecond (RFC 1812 4.3.2.8, RFC 4443 2.4 f; fair_share.h).
 //
 // All are CS6 (RFC 1812 4.3.2.5). The first kLongAtOnce, then kLongPerSecond, quote as much of the packet as
 // fits into 576 bytes (RFC 1812 4.3.2.3), with IPv6 into 1280. Further errors, too many for an operator or
@@ -18,8 +18,8 @@
 #include <span>
 #include <string_view>
 
-#include "conditioners/fair_limit.h"
-#include "conditioners/results.h"
+#include "conditioners/counter_table.h"
+#include "conditioners/fair_share.h"
 #include "router/pipeline/routes/port_addresses.h"
 #include "router/pipeline/wire/outbox.h"
 

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "conditioners/results.h"
+#include "conditioners/counter_table.h"
 #include "router/daemon/linux/held_packets.h"
 #include "router/daemon/linux/request_parts.h"
 #include "router/daemon/linux/tag_bindings.h"

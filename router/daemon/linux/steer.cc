@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "router/daemon/linux/bpf_programs.h"
-#include "router/process/bpf_object_path.h"
+#include "router/process/this_process.h"
 
 namespace surety {
 namespace {

@@ -13,7 +13,7 @@
 #include <ctime>
 #include <system_error>
 
-#include "router/process/background_thread.h"
+#include "router/process/confinement.h"
 
 namespace surety::memif {
 

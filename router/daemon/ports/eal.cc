@@ -24,7 +24,7 @@
 #include "router/daemon/ports/packet_pool.h"
 #include "router/daemon/ports/work_plan.h"
 #include "router/pipeline/routes/fib.h"
-#include "router/process/usable_cores.h"
+#include "router/process/this_process.h"
 
 namespace surety {
 

@@ -19,7 +19,6 @@
 #include "router/pipeline/routes/fib.h"
 #include "router/pipeline/routes/neighbors.h"
 #include "router/process/human.h"
-#include "router/process/text_table.h"
 
 namespace surety {
 

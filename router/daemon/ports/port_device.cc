@@ -17,7 +17,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "config/text/suggest.h"
+#include "config/text/problems.h"
 #include "router/daemon/ports/interface.h"
 #include "router/daemon/ports/port.h"
 #include "router/process/fd.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "router/daemon/ports/port.h"
-#include "router/operate/observe/interface_rows.h"
 #include "router/operate/observe/reading_merge.h"
 
 namespace surety {

@@ -14,7 +14,7 @@
 namespace surety {
 
 struct CaptureOptions {
-  std::string what{};                             // capture_request.h
+  std::string what{};                             // `drops`, a port, an interface or a customer
   std::vector<std::string> filters{}, reasons{};  // `source=10.1.0.1`; names of drops
   std::uint32_t rate = 10'000, snap = 256;        // packets per second; bytes of each
   std::uint32_t seconds = 60, megabytes = 100;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/operate/capture/capture_request.h"
+#include "router/operate/capture/capture_server.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "config/match_text.h"
+#include "config/names.h"
 
 namespace surety {
 namespace {

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "router/process/background_thread.h"
+#include "router/process/confinement.h"
 
 namespace surety {
 namespace {

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs captures in a router, one at a time: a thread that sleeps while there is none, and else sends the
-// workers' copies to the client. The client writes the file, with its own permissions.
-//
-// Messages on the client's socket: the start; packets, 'P' and then records, each a CapturedPacket and its
-// bytes, with the time of day; the result. A capture ends when the client sends `stop` or disconnects, after
-// its time, or at a reload that changes the ports. A client that does not read delays nothing: packets
-// without room are counted, and not captured.
+// The router's end of `surety capture`: the request of a client, and the server that runs it.
 #pragma once
 
 #include <atomic>
@@ -14,20 +8,45 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
-#include "router/operate/capture/capture_request.h"
 #include "router/operate/observe/reading_json.h"
+#include "router/pipeline/capture/capture_tap.h"
 #include "router/pipeline/signals/unix_time.h"
 #include "router/process/fd.h"
 
 namespace surety {
 
+// The request of `surety capture`: which packets, how many, for how long.
+//
+//   lan0 source=10.1.0.0/16 protocol=udp rate=10000 snap=256 seconds=60
+//   drops reason=early,forced destination=10.2.0.1
+//
+// The first word is `drops`, a port, an interface, or a customer (all current interfaces of the customer),
+// looked up in this order. The others are the fields of a `match`, and limits.
+struct CaptureRequest {
+  static constexpr std::uint32_t kMostRate = 100'000, kMostSnap = 16'384, kMostSeconds = 86'400;
+  std::string what{};  // for messages
+  CaptureWish wish{};
+  Duration time = std::chrono::seconds(60);
+};
+
+// Throws std::runtime_error, one sentence, if the request is invalid.
+CaptureRequest parse_capture(std::string_view text, std::shared_ptr<const Interfaces> interfaces);
+
 inline constexpr const char* kCaptureCommand = "/surety/capture";
 inline constexpr char kCapturedPackets = 'P';
 inline constexpr std::string_view kStopCapture = "stop";
 
+// Runs captures in a router, one at a time: a thread that sleeps while there is none, and else sends the
+// workers' copies to the client. The client writes the file, with its own permissions.
+//
+// Messages on the client's socket: the start; packets, 'P' and then records, each a CapturedPacket and its
+// bytes, with the time of day; the result. A capture ends when the client sends `stop` or disconnects, after
+// its time, or at a reload that changes the ports. A client that does not read delays nothing: packets
+// without room are counted, and not captured.
 class CaptureServer {
  public:
   // The capture's interface to its router.

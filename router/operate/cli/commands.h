@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command line of `surety`: one file for each command, with its words and their actions.
+// The command line of `surety`: its commands, each with its words and their action.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <functional>
+
+#include "router/process/command_line.h"
 
 namespace surety {
 
@@ -26,5 +28,10 @@ void add_bench(CLI::App& app, Action& action);
 
 // All commands, in the order of the help.
 void add_commands(CLI::App& app, Action& action);
+
+// Values of a command line's word that depend on running routers: their names, and the customers, ports,
+// queues and so on of the selected one. Takes at most 200 ms: values not known by then are left out, and the
+// program ends.
+std::optional<std::vector<std::string>> values_now(const Unknown& unknown);
 
 }  // namespace surety

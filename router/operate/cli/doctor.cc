@@ -10,8 +10,7 @@
 #include "router/daemon/ports/eal.h"
 #include "router/operate/cli/commands.h"
 #include "router/operate/observe/telemetry_client.h"
-#include "router/process/bpf_object_path.h"
-#include "router/process/usable_cores.h"
+#include "router/process/this_process.h"
 #include "router/process/version.h"
 
 namespace surety {

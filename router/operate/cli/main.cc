@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program `surety`: one command line for running, checking, watching and measuring the router.
 #include "router/operate/cli/commands.h"
-#include "router/operate/cli/values_now.h"
 #include "router/process/command_line.h"
 
 int main(int argc, char** argv) {

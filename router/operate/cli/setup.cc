@@ -8,8 +8,7 @@
 
 #include "router/daemon/ports/eal.h"
 #include "router/operate/cli/commands.h"
-#include "router/operate/generations/author.h"
-#include "router/process/usable_cores.h"
+#include "router/process/this_process.h"
 
 namespace surety {
 

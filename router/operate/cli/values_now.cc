@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/operate/cli/values_now.h"
+#include "router/operate/cli/commands.h"
 
 #include <sys/time.h>
 #include <unistd.h>

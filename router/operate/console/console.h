@@ -20,7 +20,7 @@
 
 #include "conditioners/units.h"
 #include "router/operate/observe/reading_json.h"
-#include "router/process/web_page.h"
+#include "router/process/metrics_server.h"
 
 namespace surety {
 

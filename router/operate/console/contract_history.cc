@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "router/process/background_thread.h"
+#include "router/process/confinement.h"
 
 namespace surety {
 

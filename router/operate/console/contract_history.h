@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last 24 hours of each contract, by the hour, for the console: read from the files of report_log.h,
+// The last 24 hours of each contract, by the hour, for the console: read from the files of ReportLog,
 // which outlive the router.
 //
 // A thread reads new records when rows() is called and the last reading is older than kEvery. rows()
@@ -19,7 +19,7 @@
 #include <thread>
 
 #include "router/operate/observe/reading_json.h"
-#include "router/operate/observe/report_log.h"
+#include "router/operate/observe/report.h"
 
 namespace surety {
 

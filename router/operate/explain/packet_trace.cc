@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/operate/explain/packet_trace.h"
+#include "router/operate/explain/explanation.h"
 
 #include <algorithm>
 

@@ -11,11 +11,10 @@
 #include <stdexcept>
 
 #include "config/parse.h"
-#include "router/operate/generations/author.h"
 #include "router/operate/generations/disk.h"
 #include "router/operate/generations/site.h"
-#include "router/operate/generations/verdict.h"
 #include "router/process/change_lock.h"
+#include "router/process/this_process.h"
 
 namespace surety {
 namespace {

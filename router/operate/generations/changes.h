@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `surety diff`, `apply`, `confirm`, `rollback`, `history` and `reload`: change a router's configuration, and
-// change it back.
+// change it back; and the verdict on a candidate.
 //
 // The router's file is the configuration in effect, and is replaced in one step. Before that a running router
 // checks a candidate and runs with it, for ten seconds or the length of the trial; if the file does not have
@@ -14,7 +14,12 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "config/changes.h"
+#include "config/text/problems.h"
+#include "router/operate/generations/config_tree.h"
+#include "router/operate/observe/reading_json.h"
 #include "router/operate/observe/telemetry_client.h"
 
 namespace surety {
@@ -49,5 +54,21 @@ int confirm(const ChangeRequest& request, const ChangeContext& context);
 int rollback(const ChangeRequest& request, const ChangeContext& context);
 int history(const ChangeRequest& request, const ChangeContext& context);
 int reload(const ChangeRequest& request, const ChangeContext& context);
+
+// The verdict on a candidate, from a router, or from this process if none is running (format:
+// changes_schema.json): errors and warnings as printed; `changes` from the running configuration, if there is
+// no error.
+Json verdict_of(const std::vector<config::Diagnostic>& diagnostics, Json changes = Json::array());
+// The most changes: an answer must fit into one message.
+inline constexpr std::size_t kMostChanges = 200;
+Json in_json(const std::vector<config::Change>& changes);
+
+bool has_errors(const Json& verdict);
+std::vector<std::string> what_takes_a_restart(const Json& verdict);
+// Prints changes, one line each; and errors and warnings, with renamed places.
+void print_changes(const Json& verdict, std::ostream& out);
+void print_problems(const Json& verdict, const Renames& renames, std::ostream& err);
+// The text of each change.
+Json words_of(const Json& verdict);
 
 }  // namespace surety

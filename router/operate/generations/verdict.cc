@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/operate/generations/verdict.h"
+#include "router/operate/generations/changes.h"
 
 #include <fmt/format.h>
 

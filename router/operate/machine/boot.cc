@@ -5,8 +5,7 @@
 #include <ostream>
 #include <system_error>
 
-#include "router/operate/machine/binding.h"
-#include "router/operate/machine/hugepages.h"
+#include "router/operate/machine/resources.h"
 #include "router/operate/machine/setup.h"
 
 namespace surety::machine {

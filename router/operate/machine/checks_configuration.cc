@@ -9,7 +9,7 @@
 #include <array>
 #include <vector>
 
-#include "router/operate/machine/checks.h"
+#include "router/operate/machine/doctor.h"
 #include "router/process/human.h"
 
 namespace surety::machine {

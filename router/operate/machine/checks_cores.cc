@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "router/operate/machine/checks.h"
+#include "router/operate/machine/doctor.h"
 
 namespace surety::machine {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "router/operate/machine/binding.h"
-#include "router/operate/machine/checks.h"
+#include "router/operate/machine/doctor.h"
+#include "router/operate/machine/resources.h"
 
 namespace surety::machine {
 

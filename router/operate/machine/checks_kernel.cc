@@ -6,7 +6,7 @@
 #include <array>
 #include <charconv>
 
-#include "router/operate/machine/checks.h"
+#include "router/operate/machine/doctor.h"
 
 namespace surety::machine {
 

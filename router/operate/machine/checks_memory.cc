@@ -7,9 +7,8 @@
 #include <cstdlib>
 #include <set>
 
-#include "router/operate/machine/binding.h"
-#include "router/operate/machine/checks.h"
-#include "router/operate/machine/hugepages.h"
+#include "router/operate/machine/doctor.h"
+#include "router/operate/machine/resources.h"
 #include "router/process/human.h"
 
 namespace surety::machine {

@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "router/operate/machine/checks.h"
+#include "router/operate/machine/doctor.h"
 
 namespace surety::machine {
 

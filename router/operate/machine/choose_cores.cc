@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "router/operate/machine/plan.h"
+#include "router/operate/machine/setup.h"
 
 namespace surety::machine {
 

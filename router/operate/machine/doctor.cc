@@ -7,8 +7,6 @@
 #include <ostream>
 #include <set>
 
-#include "router/operate/machine/checks.h"
-
 namespace surety::machine {
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `surety doctor`: finds problems of this machine for a router, and the commands that fix them.
 //
-// A check is a function (checks.h) from collected facts (HostFacts) to findings. It reads the machine through
+// A check is a function from collected facts (HostFacts) to findings. It reads the machine through
 // Host only, so that each is tested against a tree in which its condition fails. Only `--fix` changes
 // anything: it runs the commands of findings marked as safe. None of these removes an address, a link or a
 // program, or outlasts the next boot, except file modes.
@@ -11,12 +11,13 @@
 #include <iosfwd>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "config/parse.h"
-#include "router/operate/machine/machine_file.h"
 #include "router/operate/machine/nics.h"
+#include "router/operate/machine/resources.h"
 
 namespace surety::machine {
 
@@ -69,6 +70,14 @@ struct Check {
   std::string_view name;
   Findings (*run)(const HostFacts& facts);  // empty: does not apply to this machine
 };
+
+// The checks of doctor, by subject; each array is in the file of its name.
+std::span<const Check> checks_of_configuration();
+std::span<const Check> checks_of_devices();
+std::span<const Check> checks_of_memory();
+std::span<const Check> checks_of_cores();
+std::span<const Check> checks_of_kernel();
+std::span<const Check> checks_of_running();
 
 struct Diagnosis {
   std::string check;

@@ -7,7 +7,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "router/operate/machine/binding.h"
+#include "router/operate/machine/resources.h"
 
 namespace surety::machine {
 

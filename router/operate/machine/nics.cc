@@ -8,7 +8,7 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
-#include "router/process/text_table.h"
+#include "router/process/human.h"
 
 namespace surety::machine {
 

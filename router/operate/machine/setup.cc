@@ -13,9 +13,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "router/operate/machine/binding.h"
-#include "router/operate/machine/hugepages.h"
 #include "router/operate/machine/journal.h"
+#include "router/operate/machine/resources.h"
 #include "router/process/change_lock.h"
 
 namespace surety::machine {

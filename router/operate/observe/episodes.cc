@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "conditioners/degrade_reason.h"
 #include "conditioners/drop_reason.h"
 #include "router/process/human.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The events of a router: the only way into its log, with the latest in memory for `surety show events`.
 //
-// Any thread may add. An event is one line (log_line.h), whatever names are in it. Each kind is limited to
+// Any thread may add. An event is one line (log_line()), whatever names are in it. Each kind is limited to
 // kPerSecond, kAtOnce at once; skipped events are counted, and their number is logged as soon as possible.
 // Events are ordered by addition, and age is from a monotonic clock: setting the wall clock back changes
 // `time` only.
@@ -104,5 +104,17 @@ class EventLog {
   std::deque<StampedEvent> kept_;
   std::uint64_t taken_ = 0, forgotten_ = 0;
 };
+
+// Renders an event as one line of the process's log, with newline.
+//
+// Outside the journal with a time stamp; in it with its level's prefix, `<4>`, since the journal has a clock
+// of its own (sd-daemon(3)). As text
+//   2026-11-24T13:22:11.123Z surety: warning: port wan0: link down
+// or as JSON: {"time", "level", "kind", "text", "fields"}. No event can break the line or control a terminal:
+// control characters and invalid UTF-8 are escaped (`\n`, `\x1b`).
+std::string log_line(const StampedEvent& e, config::Log::Format format, bool journal);
+
+// Escapes control characters.
+std::string printable(std::string_view text);
 
 }  // namespace surety

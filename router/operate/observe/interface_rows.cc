@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/operate/observe/interface_rows.h"
+#include "router/operate/observe/reading_merge.h"
 
 #include <fmt/format.h>
 

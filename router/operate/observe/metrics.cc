@@ -5,8 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "router/operate/observe/counter_order.h"
-#include "router/operate/observe/metrics_parts.h"
 #include "router/operate/observe/reading_json.h"
 
 namespace surety {

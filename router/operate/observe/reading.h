@@ -20,7 +20,7 @@
 #include "router/pipeline/interfaces/interface_counters.h"
 #include "router/pipeline/interfaces/interface_record.h"
 #include "router/pipeline/signals/congestion_signal.h"
-#include "router/process/process_use.h"
+#include "router/process/this_process.h"
 
 namespace surety {
 

@@ -7,8 +7,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "router/operate/observe/counter_order.h"
-
 namespace surety {
 namespace {
 

@@ -10,7 +10,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "router/operate/observe/show_columns.h"
+#include "router/operate/observe/show.h"
 #include "router/process/human.h"
 
 namespace surety {

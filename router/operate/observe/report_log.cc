@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/operate/observe/report_log.h"
+#include "router/operate/observe/report.h"
 
 #include <fcntl.h>
 #include <fmt/chrono.h>
@@ -13,7 +13,7 @@
 
 #include "config/text/regular_file.h"
 #include "router/operate/observe/reading_json.h"
-#include "router/process/background_thread.h"
+#include "router/process/confinement.h"
 #include "router/process/fd.h"
 
 namespace surety {

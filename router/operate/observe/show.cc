@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "router/operate/observe/counter_order.h"
-#include "router/operate/observe/show_columns.h"
+#include "router/operate/observe/reading_json.h"
 #include "router/process/human.h"
 
 namespace surety {

@@ -1,20 +1,74 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables of `surety show` for people, in human units; "-" marks missing values.
+// The tables of `surety show` for people, in human units, and the columns that they are made of; "-" marks
+// missing values.
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "router/operate/observe/reading_json.h"
-#include "router/operate/observe/show_columns.h"
+#include "router/process/human.h"
 
 namespace surety {
 
-// `surety show signalling`: signals sent, signals received, and their effects.
+// Columns of the tables of `surety show`, made from rows of reading_json.h.
+//
+// A column has a title, an alignment and a cell for each row; "-" marks members that a row does not have (an
+// older router may not send them).
+struct Column {
+  std::string title;
+  TextTable::Align align;
+  std::function<std::string(const Json&)> cell;
+  std::string path{};   // the member shown; empty: several
+  bool counts = false;  // the value only grows
+};
+using Columns = std::vector<Column>;
 
-// The rows of table `signalling` (reading_json.h) as paragraphs, one for each kind; results with count 0 only
-// with `all`.
+// `name`, or `outer.name` of a row's inner object; nullptr if missing.
+const Json* member(const Json& row, std::string_view path);
+double real(const Json& row, const char* path);  // 0 if missing
+std::string cell_text(const Json& value);        // one line, whatever it contains
+
+Column text(std::string title, std::string path);   // left-aligned, unchanged
+Column count(std::string title, std::string path);  // right-aligned, unchanged
+Column number(std::string title, std::string path, std::string (*human)(double));
+// A ratio; null: there is no limit.
+Column alpha(std::string title, std::string path);
+// The quotient of the two numbers that `parts` takes from a row; "-" if the divisor is 0.
+Column quotient(std::string title, std::string (*human)(double),
+                std::function<std::pair<double, double>(const Json&)> parts);
+
+// Marks a column whose values only grow.
+inline Column grows(Column c) {
+  c.counts = true;
+  return c;
+}
+
+// The column of a counter in its table (counter_table.h), a member named `prefix` and the counter's name.
+template <class Info>
+Column counter(const Info& info, const std::string& prefix = "") {
+  const std::string path = prefix + info.name;
+  Column c = path.ends_with("_bytes") ? number(info.column, path, human::bytes) : count(info.column, path);
+  const std::string_view metric = info.metric;
+  c.counts = metric.empty() || metric.ends_with("_total");
+  return c;
+}
+// Adds the counters that have a title.
+template <class Infos>
+void add_counters(Columns& columns, const Infos& infos, const std::string& prefix = "") {
+  for (const auto& info : infos)
+    if (*info.column != '\0') columns.push_back(counter(info, prefix));
+}
+
+// Header and rows; "(none)" where there are no rows.
+std::string render(const Columns& columns, std::span<const Json> rows);
+
+// The rows of table `signalling` (reading_json.h) as paragraphs: signals sent, signals received, and their
+// effects; results with count 0 only with `all`.
 std::string render_signalling(const Json& rows, bool all);
 
 // The columns of one of kTables or kOwnTables; none for `signalling`, which is rendered as paragraphs.

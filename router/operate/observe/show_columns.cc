@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/operate/observe/show_columns.h"
+#include "router/operate/observe/show.h"
 
-#include "router/operate/observe/log_line.h"
+#include "router/operate/observe/events.h"
 
 namespace surety {
 namespace {

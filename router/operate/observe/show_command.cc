@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/text/suggest.h"
+#include "config/text/problems.h"
 #include "router/operate/observe/show.h"
 #include "router/process/human.h"
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "router/operate/observe/show.h"
-#include "router/operate/observe/show_columns.h"
 #include "router/operate/observe/telemetry_client.h"
 
 namespace surety {

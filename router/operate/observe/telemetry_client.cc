@@ -18,7 +18,7 @@
 #include "router/operate/observe/telemetry_server.h"
 #include "router/process/fd.h"
 #include "router/process/human.h"
-#include "router/process/network_namespace.h"
+#include "router/process/this_process.h"
 
 namespace surety {
 namespace {

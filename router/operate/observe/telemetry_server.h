@@ -28,7 +28,7 @@
 
 #include "router/operate/observe/reading_json.h"
 #include "router/process/fd.h"
-#include "router/process/network_namespace.h"
+#include "router/process/this_process.h"
 
 namespace surety {
 

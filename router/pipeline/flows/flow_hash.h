@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "conditioners/customer.h"
+#include "conditioners/packet.h"
 #include "router/pipeline/wire/headers.h"
 
 namespace surety {

@@ -20,7 +20,6 @@
 
 #include <cstdint>
 
-#include "conditioners/customer.h"
 #include "conditioners/packet.h"
 #include "router/pipeline/interfaces/interface_record.h"
 #include "router/pipeline/wire/headers.h"

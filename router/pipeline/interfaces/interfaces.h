@@ -3,7 +3,7 @@
 //
 // Immutable, part of a Snapshot. Next hops, counters and queued packets refer to interfaces by index, so an
 // index stays the same in a reload, and places of removed interfaces stay empty for one more reload. Ports
-// have the lowest indices, their own numbers (config/port_places.h).
+// have the lowest indices, their own numbers (config/reload.h).
 #pragma once
 
 #include <array>

@@ -31,8 +31,8 @@
 #include <span>
 #include <string_view>
 
+#include "conditioners/counter_table.h"
 #include "conditioners/drop_reason.h"
-#include "conditioners/results.h"
 #include "config/address.h"
 #include "router/pipeline/wire/rewrite.h"
 

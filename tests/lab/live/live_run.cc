@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "router/process/usable_cores.h"
+#include "router/process/this_process.h"
 #include "tests/lab/live/live_links.h"
 #include "tests/lab/live/live_programs.h"
 #include "tests/lab/live/live_spaces.h"

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "router/process/human.h"
-#include "router/process/text_table.h"
 #include "tests/lab/live/live_compare.h"
 #include "tests/lab/results/result_json.h"
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "router/operate/console/console_files.h"
+#include "router/process/this_process.h"
 #include "tests/lab/results/recording.h"
 #include "tests/lab/results/result_csv.h"
 #include "tests/lab/results/result_json.h"

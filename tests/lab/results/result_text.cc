@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "router/process/text_table.h"
+#include "router/process/human.h"
 #include "tests/lab/results/result_tables.h"
 
 namespace surety::lab {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "config/text/suggest.h"
+#include "config/text/problems.h"
 #include "tests/lab/scenario/scenario_sections.h"
 
 namespace surety::lab {

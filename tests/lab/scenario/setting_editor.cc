@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "config/text/problems.h"
 #include "config/text/quantity.h"
-#include "config/text/suggest.h"
 
 namespace surety::lab {
 namespace {

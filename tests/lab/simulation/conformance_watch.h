@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "router/operate/observe/contract_book.h"
-#include "router/operate/observe/contract_watch.h"
+#include "router/operate/observe/flow_watch.h"
 #include "tests/lab/simulation/router_driver.h"
 
 namespace surety::lab {

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "router/process/usable_cores.h"
+#include "router/process/this_process.h"
 #include "tests/lab/simulation/packet_note.h"
 #include "tests/lab/simulation/packet_stack.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "config/text/hash.h"
+#include "config/text/tree.h"
 
 namespace surety::config {
 namespace {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "endpoints/engine/stream_pattern.h"
 #include "endpoints/tcp/tcp_receiver.h"
+#include "endpoints/tcp/wire_tcp.h"
 #include "tests/unit/endpoints/endpoint_wire.h"
 
 namespace surety::endpoints {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "endpoints/tcp/segment_writer.h"
+#include "endpoints/tcp/tcp_sender.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "endpoints/engine/ecn_field.h"
-#include "endpoints/engine/stream_pattern.h"
+#include "endpoints/engine/marker.h"
 #include "tests/unit/endpoints/endpoint_wire.h"
 #include "tests/unit/endpoints/tcp/scripted_sender.h"
 

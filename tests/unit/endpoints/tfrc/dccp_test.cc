@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "conditioners/rng.h"
-#include "endpoints/tfrc/tfrc_equation.h"
+#include "endpoints/tfrc/tfrc.h"
 #include "router/pipeline/wire/rewrite.h"
 #include "tests/unit/endpoints/tfrc/dccp_peer.h"
 

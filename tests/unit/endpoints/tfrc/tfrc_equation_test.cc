@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "endpoints/tfrc/tfrc_equation.h"
+#include "endpoints/tfrc/tfrc.h"
 
 #include <gtest/gtest.h>
 

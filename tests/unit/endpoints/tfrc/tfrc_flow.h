@@ -4,7 +4,6 @@
 #pragma once
 
 #include "endpoints/tfrc/tfrc.h"
-#include "endpoints/tfrc/tfrc_equation.h"
 
 namespace surety::endpoints {
 

@@ -17,8 +17,6 @@
 #include <functional>
 #include <thread>
 
-#include "router/process/background_thread.h"
-
 namespace surety {
 namespace {
 

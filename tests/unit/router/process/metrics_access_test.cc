@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Certificates are in the functional tests, which make some.
-#include "router/process/metrics_access.h"
+#include "router/process/metrics_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

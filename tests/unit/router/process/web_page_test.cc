@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/process/web_page.h"
+#include "router/process/metrics_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
 #include "router/process/metric_family.h"
-#include "router/process/metrics_server.h"
 #include "tests/unit/router/process/http.h"
 
 namespace surety {

@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "config/port_places.h"
+#include "config/reload.h"
 #include "tests/unit/router/daemon/workers/workers_bed.h"
 
 namespace surety {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/operate/capture/capture_request.h"
+#include "router/operate/capture/capture_server.h"
 
 #include <gmock/gmock.h>
 

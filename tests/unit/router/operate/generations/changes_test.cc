@@ -13,7 +13,6 @@
 #include "router/operate/generations/disk.h"
 #include "router/operate/generations/site.h"
 #include "router/operate/generations/store.h"
-#include "router/operate/generations/verdict.h"
 #include "tests/unit/router/operate/observe/fake_router.h"
 
 namespace surety {

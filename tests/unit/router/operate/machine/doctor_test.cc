@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "router/operate/machine/checks.h"
 #include "tests/unit/router/operate/machine/fake_machine.h"
 
 namespace surety::machine {

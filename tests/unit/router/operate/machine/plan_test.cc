@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/operate/machine/plan.h"
+#include "router/operate/machine/setup.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

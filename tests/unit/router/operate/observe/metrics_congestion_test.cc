@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/operate/observe/metrics_parts.h"
+#include "router/operate/observe/metrics.h"
 
 #include <gmock/gmock.h>
 

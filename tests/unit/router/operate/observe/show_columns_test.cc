@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/operate/observe/show_columns.h"
+#include "router/operate/observe/show.h"
 
 #include <gtest/gtest.h>
 

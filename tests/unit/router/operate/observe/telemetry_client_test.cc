@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "router/operate/observe/telemetry_server.h"
-#include "router/process/network_namespace.h"
+#include "router/process/this_process.h"
 #include "tests/unit/router/operate/observe/fake_router.h"
 #include "tests/unit/router/operate/observe/sample_reading.h"
 

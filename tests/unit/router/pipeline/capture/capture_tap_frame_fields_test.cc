@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "config/match_text.h"
+#include "config/names.h"
 #include "tests/unit/router/pipeline/data_plane.h"
 
 namespace surety {
