@@ -1,12 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/daemon/port_set.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "router/daemon/control.h"
+#include "router/daemon/ports/port_device.h"
 
 namespace surety {
+
+namespace {
+
+bool needs_root(const config::Device& device) {
+  return !DpdkPort::interface(device).empty() || device.kind == config::Device::Kind::tap;
+}
+
+// Rethrows errors of `f` as PortError of the port.
+template <class F>
+void of_port(const config::Port& port, F&& f) {
+  try {
+    f();
+  } catch (const std::exception& e) {
+    throw PortError(port.name, e.what());
+  }
+}
+
+}  // namespace
 
 bool PortSet::in_use(const config::Device& device) const {
   using Kind = config::Device::Kind;
@@ -49,6 +71,31 @@ void PortSet::close(std::size_t place) {
   settings_[place].reset();
 }
 
+void PortSet::close_all() {
+  for (std::size_t p = 0; p < kMaxPorts; ++p) close(p);
+}
+
+void PortSet::close_removed(const config::Config& config) {
+  for (std::size_t p = 0; p < kMaxPorts; ++p) {
+    if (config.ports[p].exists()) continue;
+    if (is_open(p)) close(p);
+    set_missing(p, false);
+  }
+}
+
+void PortSet::change(const config::Config& now, const config::Config& next) {
+  std::size_t p = 0;
+  try {
+    for (; p < next.ports.size(); ++p)
+      if (now.ports[p].exists() && next.ports[p].exists() && is_open(p))
+        of_port(next.ports[p], [&] { ports_[p]->change(next.ports[p]); });
+  } catch (...) {
+    while (p-- > 0)
+      if (now.ports[p].exists() && next.ports[p].exists() && is_open(p)) ports_[p]->change(now.ports[p]);
+    throw;
+  }
+}
+
 std::vector<PortAbility> PortSet::abilities(const config::Config& config) const {
   std::vector<PortAbility> abilities(config.ports.size());
   for (std::size_t p = 0; p < abilities.size(); ++p) {
@@ -76,6 +123,35 @@ std::size_t PortSet::up() const {
   std::size_t up = 0;
   for (std::size_t p = 0; p < kMaxPorts; ++p) up += started_[p] && ports_[p]->link_up();
   return up;
+}
+
+PortOpening::~PortOpening() {
+  for (const std::size_t p : opened_) ports_.close(p);
+}
+
+bool PortOpening::open(const config::Config& config) {
+  bool waiting = false;
+  for (std::size_t p = 0; p < config.ports.size(); ++p) {
+    const config::Port& port = config.ports[p];
+    if (!port.exists() || ports_.is_open(p)) continue;
+    if (ports_.is_missing(p) && missing_device(port)) continue;
+    if (ports_.in_use(port.device)) {
+      waiting = true;
+      continue;
+    }
+    if (needs_root(port.device) && ::geteuid() != 0)
+      throw PortError(port.name,
+                      fmt::format("port {}: its device needs root, and this router runs as another user; "
+                                  "restart it with `sudo surety run ...`",
+                                  port.name));
+    of_port(port, [&] { ports_.open(port, p); });
+    opened_.push_back(p);
+  }
+  return waiting;
+}
+
+void PortOpening::start(const config::Config& config, const WorkPlan& plan) const {
+  for (const std::size_t p : opened_) of_port(config.ports[p], [&] { ports_.start(p, plan.ports[p]); });
 }
 
 }  // namespace surety

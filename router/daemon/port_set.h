@@ -9,6 +9,10 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "router/daemon/linux/kernel_devices.h"
 #include "router/daemon/ports/packet_pool.h"
@@ -17,6 +21,12 @@
 #include "router/pipeline/wire/headers.h"
 
 namespace surety {
+
+// A device could not be opened or changed.
+struct PortError : std::runtime_error {
+  PortError(std::string name, const std::string& what) : std::runtime_error(what), port(std::move(name)) {}
+  std::string port;
+};
 
 class PortSet {
  public:
@@ -44,6 +54,11 @@ class PortSet {
   void start(std::size_t place, const WorkPlan::Port& plan);
   // Closes a port that no worker uses. The kernel's interface gets its settings back.
   void close(std::size_t place);
+  void close_all();
+  // Closes the ports that `config` no longer has.
+  void close_removed(const config::Config& config);
+  // Changes the settings of all ports that are in both configurations, or of none: then it throws PortError.
+  void change(const config::Config& now, const config::Config& next);
 
   // Capabilities of each port; for a port that is not open only whether it exists.
   std::vector<PortAbility> abilities(const config::Config& config) const;
@@ -60,6 +75,24 @@ class PortSet {
   std::array<std::atomic<bool>, kMaxPorts> missing_{};
   mutable std::mutex mutex_;               // guards started_ against readers on other threads
   std::array<bool, kMaxPorts> started_{};  // may be read
+};
+
+// The devices that a reload opens: closed again unless it succeeds.
+class PortOpening {
+ public:
+  explicit PortOpening(PortSet& ports) : ports_(ports) {}
+  ~PortOpening();
+  PortOpening(PortOpening&&) = default;
+
+  // Opens all devices that are not open, except those still missing; true: some were skipped because others
+  // use them. Throws PortError, as start() does.
+  bool open(const config::Config& config);
+  void start(const config::Config& config, const WorkPlan& plan) const;
+  void keep() { opened_.clear(); }
+
+ private:
+  PortSet& ports_;
+  std::vector<std::size_t> opened_;
 };
 
 }  // namespace surety

@@ -1,30 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/daemon/router.h"
-#include "router/operate/observe/metrics.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <rte_eal.h>
-#include <rte_errno.h>
-#include <rte_launch.h>
-#include <rte_lcore.h>
-#include <rte_mbuf.h>
-#include <rte_random.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <exception>
 #include <filesystem>
-#include <system_error>
+#include <iterator>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
 
+#include "router/daemon/config_history.h"
+#include "router/daemon/control.h"
+#include "router/daemon/control_tables.h"
+#include "router/daemon/explain_packet.h"
+#include "router/daemon/forwarding_plane.h"
+#include "router/daemon/observatory.h"
+#include "router/daemon/ports/eal.h"
+#include "router/daemon/ports/memory_plan.h"
+#include "router/daemon/ports/process_lock.h"
+#include "router/daemon/process_log.h"
+#include "router/daemon/reconfiguration.h"
 #include "router/daemon/router_needs.h"
+#include "router/daemon/servers.h"
+#include "router/daemon/succession.h"
 #include "router/daemon/time_of_day.h"
-#include "router/operate/console/console.h"
-#include "router/operate/console/contract_history.h"
-#include "router/operate/observe/reading_merge.h"
+#include "router/daemon/trial.h"
 #include "router/operate/observe/report.h"
-#include "router/operate/observe/telemetry_client.h"
-#include "router/process/this_process.h"
+#include "router/pipeline/snapshot.h"
 #include "router/process/version.h"
 
 namespace surety {
@@ -33,268 +42,271 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr unsigned kPuntRing = 1024;
-constexpr std::size_t kPlacesPerRound = 16384;  // flow table places: 4 million in a second or two
-// During the final drain no packets are received: waiting longer for queued ones loses more than it saves.
-constexpr Duration kDrain = 200ms, kHandOverDrain = 10ms;
-// A worker turns every 10 ms at least; a reload, even with millions of routes, is one round of the control
-// thread.
-constexpr Duration kWorkerStands = 1s, kControlStands = 30s;
-
-bool any_kernel_peer(const config::Config& c) {
-  return std::any_of(c.ports.begin(), c.ports.end(),
-                     [](const config::Port& p) { return DpdkPort::peer(p.device) != KernelPeer::none; });
-}
-
-rte_ring* make_ring(const config::Config& c, std::size_t workers) {
-  if (!any_kernel_peer(c) && !c.router.new_ports) return nullptr;
-  const unsigned flags = RING_F_SC_DEQ | (workers == 1 ? RING_F_SP_ENQ : 0u);
-  rte_ring* ring = rte_ring_create("punts", kPuntRing, static_cast<int>(rte_socket_id()), flags);
-  if (ring == nullptr)
-    throw std::runtime_error(fmt::format("no memory for the punt ring: {}; raise `dpdk: {{memory: ...}}`",
-                                         rte_strerror(rte_errno)));
-  return ring;
-}
+constexpr Duration kHandOverDrain = 10ms;
+constexpr Duration kControlStands = 30s;  // a reload, even with millions of routes, is one round
+constexpr auto kAnswerPatience = 30s;     // until the control thread answers
 
 // Reduces the held packets to the buffers available.
-config::Config affordable(config::Config c, std::size_t workers, bool hugepages) {
-  c.flow_table.held_packets = held_within(c, workers, plan_pool(c, workers, hugepages).start);
+config::Config affordable(config::Config c, const EalPlan& plan) {
+  const std::size_t workers = plan.worker_cores.size();
+  c.flow_table.held_packets = held_within(c, workers, plan_pool(c, workers, plan.hugepages).start);
   return c;
 }
 
 }  // namespace
 
-double Router::unix_seconds() {
-  return std::chrono::duration<double>(time_of_day().time_since_epoch()).count();
-}
-
 Router::Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash,
                ProcessLog& log, std::unique_ptr<ProcessLock> lock, std::unique_ptr<OldProcess> old_process)
-    : lock_(std::move(lock)),
-      old_process_(std::move(old_process)),
-      log_(log),
-      written_(std::move(config)),
-      running_(written_),
+    : log_(log),
       file_(std::move(file)),
       whole_file_(std::filesystem::absolute(file_)),
-      snapshot_(std::make_unique<Snapshot>(
-          with_macs(places_.place(affordable(written_, plan.worker_cores.size(), plan.hugepages))))),
-      plan_(plan),
-      config_hash_(std::move(config_hash)),
-      pools_("surety", written_, plan_pool(written_, plan.worker_cores.size(), plan.hugepages)),
-      ports_(pools_),
-      forwarding_(written_.dpdk.max_routes, static_cast<unsigned>(plan.worker_cores.size())),
-      punts_(make_ring(written_, plan.worker_cores.size())),
-      clock_(old_process_ ? TscClock(old_process_->facts().clock) : TscClock()),
-      dispatch_seed_(old_process_ ? old_process_->facts().dispatch_seed : rte_rand()),
-      wall_clock_(time_of_day(), clock_.now()),
-      store_(std::filesystem::absolute(state_directory()) / written_.router.name),
-      rates_(committed(*snapshot_)),
-      book_(written_.metrics.contracts),
-      process_(unix_seconds()),
-      reloaded_(unix_seconds()) {
-  shown_interfaces_ = snapshot_->interfaces;
-  sold_ = std::make_shared<std::vector<config::Sale>>(config::sales(snapshot_->config));
-  load_keys(written_);
+      succession_(std::make_unique<Succession>(std::move(lock), std::move(old_process))),
+      tables_(std::make_unique<ControlTables>()),
+      history_(std::make_unique<ConfigHistory>(
+          std::filesystem::absolute(state_directory()) / config.router.name, file_)) {
+  const bool takes_over = succession_->old_process() != nullptr;
+  config::PortPlaces places;
+  plane_ = std::make_unique<ForwardingPlane>(
+      config, Reconfiguration::placed(affordable(config, plan), places), plan, succession_->old_process());
+  observatory_ = std::make_unique<Observatory>(*plane_, log_.events(), config_hash);
+  servers_ = std::make_unique<Servers>(*plane_, *observatory_);
   starting_.lap("tables");
-  HandoverState state = inherit();
-  open_ports();
+  HandoverState state = succession_->inherit(config.router.name, starting_);
+  plane_->open_ports(log_.events());
   starting_.lap("ports");
-  make_workers();
-  if (may_restore(state))
-    restore_contracts(state);
-  else
-    state.known.stations.clear();
+  plane_->make_workers();
+  observatory_->show({plane_->snapshot(), plane_->work()});
+  if (!succession_->restore(state, facts(), plane_->workers())) state.known.stations.clear();
   starting_.lap("workers");
-  if (old_process_) old_process_->wait_for_rest();
+  succession_->wait_for_rest();
   control_ = std::make_unique<Control>(
-      snapshot_->config, ports_.all(), forwarding_, events_, punts_.get(), pools_.of(0),
-      [this](PortIndex port, rte_mbuf* m) { return inject(port, m); },
-      [this](PortIndex port) {
-        const Handover* ring = fabric_->injected(port);
-        return ring != nullptr ? ring->size() : 0;
-      },
-      snapshot_->interfaces);
-  if (old_process_) control_->inherit(state.known);
+      plane_->config(), plane_->ports().all(), plane_->forwarding(), log_.events(), plane_->punts(),
+      plane_->pools().of(0), [this](PortIndex port, rte_mbuf* m) { return plane_->inject(port, m); },
+      [this](PortIndex port) { return plane_->workers().injected(port); }, plane_->snapshot().interfaces);
+  if (takes_over) control_->inherit(state.known);
   for (std::size_t p = 0; p < kMaxPorts; ++p)
-    if (ports_.is_missing(p)) control_->withdraw(p);
-  if (old_process_) tell_main_process();
-  tell_held();
+    if (plane_->ports().is_missing(p)) control_->withdraw(p);
+  if (takes_over) tell_main_process();
+  reconfiguration_ = std::make_unique<Reconfiguration>(
+      Reconfiguration::Parts{*plane_, *control_, *observatory_, *servers_, log_},
+      Reconfiguration::Start{
+          {std::move(config), std::move(config_hash)}, std::move(places), file_, history_->directory()});
+  make_trial();
+  plane_->tell_held();
   starting_.lap("control");
+}
+
+Router::~Router() = default;
+
+void Router::make_trial() {
+  trial_ = std::make_unique<Trial>(
+      Trial::Router{
+          .name = reconfiguration_->at_start().router.name,
+          .file = file_,
+          .now = [this] { return plane_->now(); },
+          .in_force = [this]() -> const InForce& { return reconfiguration_->in_force(); },
+          .take_over = [this](const std::string& file) { return reconfiguration_->take_over(file); },
+          .go_back = [this](InForce before) { return reconfiguration_->go_back(std::move(before)); },
+          .answer = [this](bool in_effect) { return reconfiguration_->answer(in_effect); },
+          .changes = [this] { return reconfiguration_->changes(); }},
+      *history_);
 }
 
 void Router::close() {
   Phases ending;
-  metrics_.reset();
-  telemetry_.reset();
-  capture_.reset();
+  servers_->close();
   ending.lap("observers");
   control_.reset();
   ending.lap("control");
-  for (std::size_t p = 0; p < kMaxPorts; ++p) ports_.close(p);
+  plane_->ports().close_all();
   ending.lap("ports");
-  lock_.reset();
+  succession_->close();
   spdlog::info("closed: {}", ending.text());
 }
 
-// A frame of this machine's kernel, or of the responder, on its way out of a port.
-bool Router::inject(PortIndex port, rte_mbuf* m) {
-  if (fabric_->injected(port)->enqueue({&m, 1}) == 0) return false;
-  workers_[work_.ports[port].owner]->wake();
-  return true;
+RouterFacts Router::facts() {
+  const Observatory::Identity identity = observatory_->identity();
+  return {.process = ::getpid(),
+          .file = whole_file_,
+          .config_hash = identity.config_hash,
+          .layout = layout_of(*identity.interfaces),
+          .workers = plane_->workers().size(),
+          .dispatch_seed = plane_->dispatch_seed(),
+          .hugepages = plane_->hugepages(),
+          .forwards = stage_.load() == Stage::forwards,
+          .clock = plane_->clock().origin()};
 }
 
-void Router::open_ports() {
-  const config::Config& config = snapshot_->config;
-  for (std::size_t p = 0; p < config.ports.size(); ++p)
-    if (config.ports[p].exists()) open_or_miss(p);
-  work_ = plan_work(config, plan_.worker_cores, ports_.abilities(config));
-  for (std::size_t p = 0; p < config.ports.size(); ++p)
-    if (ports_.is_open(p)) ports_.start(p, work_.ports[p]);
-}
-
-void Router::make_workers() {
-  fabric_ = std::make_unique<Fabric>("fabric", work_);
-  const WorkerEnvironment environment{*snapshot_,
-                                      ports_.all(),
-                                      forwarding_.fib(),
-                                      forwarding_.next_hops(),
-                                      punts_.get(),
-                                      pools_.of(0),
-                                      signal_keys_.empty() ? nullptr : &signal_keys_.back(),
-                                      &wall_clock_};
-  for (std::size_t w = 0; w < work_.cores.size(); ++w) {
-    WorkerOptions options{
-        .core = work_.cores[w], .seed = rte_rand(), .dispatch_seed = dispatch_seed_, .clock = clock_};
-    options.sleep = snapshot_->config.idle == config::Config::Idle::adaptive;
-    workers_.push_back(std::make_unique<Worker>(environment, work_, w, fabric_.get(), options));
-  }
-  std::vector<ContractWatch::Source> sources;
-  for (auto& w : workers_) {
-    sources.push_back({&w->ingress(), &w->losses()});
-    w->connect(workers_);
-    top_.emplace_back(w->ingress(), *snapshot_, snapshot_->config.metrics.top_flows);
-    w->report_to(forwarding_.rcu());
-  }
-  contracts_.emplace(std::move(sources), *snapshot_);
-}
-
-void Router::start_observers() {
-  keep_report();
-  capture_ = std::make_unique<CaptureServer>(CaptureServer::Router{
-      .workers = workers_.size(),
-      .set_tap = [this](std::size_t worker, CaptureTap* tap) { return workers_[worker]->set_tap(tap); },
-      .now = [this] { return clock_.now(); },
-      .time_of_day = [this](Time now) { return wall_clock_.at(now); }});
-  try {
-    TelemetryServer::Commands commands = changes();
-    commands.emplace(kHandOver, [this](std::string_view what, Fd& socket) {
-      if (what == kFacts) return to_json(facts());
-      return new_process_.begin(what, facts(), socket), Json();
+void Router::open_servers() {
+  TelemetryServer::Commands commands;
+  const auto add = [&](const std::string& name, Trial::Request request) {
+    commands.emplace(name, [this, request = std::move(request)](std::string_view arguments, Fd&) {
+      Json answer;
+      between_rounds([&] { answer = request(arguments); });
+      return answer;
     });
-    commands.emplace("explain", [this](std::string_view question, Fd&) { return explain(question); });
-    commands.emplace(
-        "capture", [this](std::string_view request, Fd& socket) { return capture(request, socket), Json(); });
-    telemetry_ = std::make_unique<TelemetryServer>(
-        std::filesystem::path(rte_eal_get_runtime_dir()) / kTelemetrySocket, [this] { return read(); },
-        TelemetryServer::Tables{{"events", [this] { return events_.rows(); }},
-                                {"routes", [this] { return tables_.routes(); }},
-                                {"neighbors", [this] { return tables_.neighbors(); }}},
-        std::move(commands));
-  } catch (const std::system_error& e) {
-    spdlog::warn("`surety show` does not work: {}", e.what());
-  }
-  const config::Metrics& m = snapshot_->config.metrics;
-  if (m.listen.empty()) return;
-  metrics_ = std::make_unique<MetricsServer>(
-      m.listen, load_metrics_access(m),
-      std::make_unique<metrics::Readings>([this] { return render(read()); }), console());
-  spdlog::info("metrics served: url={}://{}/metrics", m.tls ? "https" : "http", m.listen);
+  };
+  for (auto& [name, request] : trial_->requests()) add(name, std::move(request));
+  add("diff", [this](std::string_view file) { return reconfiguration_->judge(std::string(file)); });
+  commands.emplace(kHandOver, [this](std::string_view what, Fd& socket) {
+    if (what == kFacts) return to_json(facts());
+    return succession_->begin(what, facts(), socket), Json();
+  });
+  commands.emplace("explain", [this](std::string_view question, Fd&) {
+    return explain_packet(question, *plane_, *control_, control_call_);
+  });
+  servers_->open({{"events", [this] { return log_.events().rows(); }},
+                  {"routes", [this] { return tables_->routes(); }},
+                  {"neighbors", [this] { return tables_->neighbors(); }}},
+                 std::move(commands));
 }
 
-void Router::keep_report() {
-  const auto directory = report_directory(written_);
-  if (directory.empty()) return;
-  try {
-    report_ = std::make_unique<ReportLog>(directory, written_.metrics.report_size.count());
-  } catch (const std::system_error& e) {
-    spdlog::warn("report not stored: {}; `surety report` has no data of this run", e.what());
-  }
-}
-
-WebPages Router::console() {
-  try {
-    Console::Tables own{{"events", [this] { return events_.rows(); }},
-                        {"routes", [this] { return tables_.routes(); }},
-                        {"neighbors", [this] { return tables_.neighbors(); }}};
-    if (report_) {
-      const auto history = std::make_shared<ContractHistory>(report_directory(written_), [] {
-        return std::chrono::floor<std::chrono::minutes>(time_of_day()).time_since_epoch().count();
-      });
-      own.emplace("history", [history] { return history->rows(); });
+// Runs a client's request on the control thread, so that requests, reloads and the ends of trials have one
+// order. Exceptions are for the client, not for the control thread.
+void Router::between_rounds(const std::function<void()>& what) {
+  std::exception_ptr thrown;
+  const auto guarded = [&] {
+    try {
+      // A new process that takes over has read its configuration; a router that ends accepts none.
+      if (stage_.load() != Stage::forwards || succession_->has_begun())
+        throw std::runtime_error("the router is ending, or another process is taking over: try again");
+      if (!plane_->workers().updated())
+        throw std::runtime_error("the last reload is still in progress: try again");
+      reconfiguration_->settle();
+      what();
+    } catch (...) {
+      thrown = std::current_exception();
     }
-    const auto made = std::make_shared<Console>(
-        console_files(), [this] { return read(); }, [this] { return clock_.now(); }, std::move(own));
-    return [made](std::string_view path) { return made->page(path); };
-  } catch (const std::system_error& e) {
-    spdlog::warn("console is off: {}", e.what());
-    return {};
+  };
+  for (auto waited = 0ms; stage_.load() == Stage::begins && waited < kAnswerPatience; waited += 10ms)
+    std::this_thread::sleep_for(10ms);
+  if (!control_call_.run(
+          guarded, [] {}, kAnswerPatience))
+    throw std::runtime_error("the router is busy: try again");
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const Json::exception&) {
+    throw std::runtime_error("invalid request: is it from another version of surety?");
   }
-}
-
-void Router::launch() {
-  for (std::size_t w = 0; w < workers_.size(); ++w) {
-    const auto run = [](void* self) {
-      static_cast<Worker*>(self)->run(kDrain);
-      return 0;
-    };
-    const int launched = rte_eal_remote_launch(run, workers_[w].get(), static_cast<unsigned>(w + 1));
-    if (launched != 0)
-      throw std::runtime_error(
-          fmt::format("cannot start a worker on core {}: {}", work_.cores[w], rte_strerror(-launched)));
-  }
-}
-
-void Router::stop_workers(Duration drain) {
-  for (auto& w : workers_) w->stop(drain);
-  rte_eal_mp_wait_lcore();
-}
-
-std::vector<Watchdog::Watched> Router::watched() {
-  std::vector<Watchdog::Watched> all{{"the control thread", kControlStands,
-                                      [this] { return rounds_.load(std::memory_order_relaxed); }, ::getpid}};
-  for (std::size_t w = 0; w < workers_.size(); ++w)
-    all.push_back({fmt::format("worker {} on core {}", w, work_.cores[w]), kWorkerStands,
-                   [worker = workers_[w].get()] { return worker->last_turn(); },
-                   [worker = workers_[w].get()] { return worker->thread_id(); }, true});
-  return all;
 }
 
 // Called when everything is open and every thread started, before the first packet is read.
 void Router::confine() {
-  Needs needs = needs_of(written_, file_);
-  needs.make.push_back(store_.directory());
-  confinement_.emplace(needs);
+  Needs needs = needs_of(reconfiguration_->at_start(), file_);
+  needs.make.push_back(history_->directory());
+  confinement_ = std::make_unique<Confinement>(needs);
   spdlog::info("{}", confinement_->summary());
 }
 
+void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
+  history_->open(reconfiguration_->in_force().hash);
+  observatory_->open_report(reconfiguration_->at_start());
+  open_servers();
+  WorkerSet& workers = plane_->workers();
+  std::vector<Watchdog::Watched> watched{{"the control thread", kControlStands,
+                                          [this] { return rounds_.load(std::memory_order_relaxed); },
+                                          ::getpid}};
+  std::ranges::move(workers.watched(), std::back_inserter(watched));
+  const Watchdog watchdog(std::move(watched));
+  confine();
+  bool more = false, handing_over = false;
+  try {
+    workers.launch();
+    starting_.lap("observers");
+    succession_->taken();
+    spdlog::info("started: {}", starting_.text());
+    control_call_.start();
+    stage_.store(Stage::forwards);
+    tell_start();
+    history_->keep(trial_->is_on());  // a disk may take its time: packets pass already
+    for (auto next = std::chrono::steady_clock::now();
+         !stop.load(std::memory_order_relaxed) && !(handing_over = succession_->is_due());) {
+      round(more, reload);
+      if (std::chrono::steady_clock::now() < next) continue;
+      if (workers.updated() && plane_->ports().any_missing()) reconfiguration_->open_appeared();
+      tick();
+      next = std::max(next + 1s, std::chrono::steady_clock::now());  // not a second for each that was missed
+    }
+    if (!handing_over) ServiceManager::stopping();  // the service continues in the new process
+  } catch (...) {
+    workers.stop(WorkerSet::kDrain);
+    throw;
+  }
+  end(handing_over);
+  if (!handing_over) return;
+  const auto leave = [&] {
+    HandoverState state;
+    state.contracts = workers.save();
+    state.known = control_->leave();
+    return state;
+  };
+  const auto close_devices = [this] {
+    servers_->close();
+    plane_->ports().close_all();
+  };
+  succession_->hand_over({leave, close_devices, [this] { control_.reset(); }}, log_.events(), reload);
+}
+
+// One round of the control thread. `more`: the tables' copies need the next one at once.
+void Router::round(bool& more, std::atomic<bool>& reload) {
+  const auto updated = [this] { return plane_->workers().updated(); };
+  rounds_.fetch_add(1, std::memory_order_relaxed);
+  control_->round(more ? 0ms : 5ms);
+  more = tables_->step(*control_, plane_->now());
+  control_call_.serve();
+  succession_->hear_old_process(reload);
+  // A reload waits for the previous one to complete.
+  if (updated()) reconfiguration_->settle();
+  if (updated() && reconfiguration_->waits() && reconfiguration_->open_waiting()) trial_->forget();
+  if (reload.load(std::memory_order_relaxed) && updated() && !succession_->has_begun()) {
+    reload.store(false, std::memory_order_relaxed);
+    trial_->reload("");
+  }
+  if (trial_->is_over(plane_->now()) && updated()) trial_->end();
+  plane_->workers().scan_flows(plane_->now());
+}
+
+// Called once a second.
+void Router::tick() {
+  history_->keep(trial_->is_on());
+  const UnixTime wall = time_of_day();
+  plane_->set_unix_time(wall);
+  const std::size_t contracts = observatory_->sample(*control_, wall);
+  log_.events().settle();
+  tell_status(contracts);
+}
+
+void Router::end(bool handing_over) {
+  stage_.store(Stage::ends);  // requests after this are refused
+  control_call_.stop();
+  const auto last = plane_->workers().read();
+  Phases stopping;
+  plane_->workers().stop(handing_over ? kHandOverDrain : WorkerSet::kDrain);
+  stopping.lap("workers");
+  spdlog::info("workers stopped: {}", stopping.text());
+  observatory_->end_report(last);
+}
+
 void Router::tell_start() {
-  const std::string& name = snapshot_->config.router.name;
-  events_.add({EventLevel::notice,
-               EventKind::start,
-               fmt::format("{} forwards between {} port{} on core{} {}{}", name, ports_.open_ports(),
-                           ports_.open_ports() == 1 ? "" : "s", work_.cores.size() > 1 ? "s" : "",
-                           fmt::join(work_.cores, ", "), without()),
-               {{"router", name}, {"version", kVersion}, {"config_hash", config_hash_}}});
-  if (running_.ports.empty()) spdlog::warn("{}", advice());
+  const std::string& name = plane_->config().router.name;
+  const auto open = plane_->ports().open_ports();
+  const std::vector<unsigned>& cores = plane_->workers().cores();
+  log_.events().add(
+      {EventLevel::notice,
+       EventKind::start,
+       fmt::format("{} forwards between {} port{} on core{} {}{}", name, open, open == 1 ? "" : "s",
+                   cores.size() > 1 ? "s" : "", fmt::join(cores, ", "), without()),
+       {{"router", name}, {"version", kVersion}, {"config_hash", reconfiguration_->in_force().hash}}});
+  if (reconfiguration_->in_force().config.ports.empty()) spdlog::warn("{}", advice());
   ServiceManager::ready();
 }
 
 // Ports whose device is not here.
 std::string Router::without() const {
   std::vector<std::string> names;
-  for (std::size_t p = 0; p < snapshot_->config.ports.size(); ++p)
-    if (ports_.is_missing(p)) names.push_back(snapshot_->config.ports[p].name);
+  const config::Config& config = plane_->config();
+  for (std::size_t p = 0; p < config.ports.size(); ++p)
+    if (plane_->ports().is_missing(p)) names.push_back(config.ports[p].name);
   return names.empty() ? "" : fmt::format(", without {}: device missing", fmt::join(names, ", "));
 }
 
@@ -303,189 +315,16 @@ std::string Router::advice() const {
   return fmt::format(
       "no ports, nothing is forwarded: `surety setup` lists the NICs and writes a first configuration; "
       "or write `ports:` into {}, then run `surety reload {}`",
-      file_, running_.router.name);
+      file_, reconfiguration_->in_force().config.router.name);
 }
 
 // Sets the text of `systemctl status`.
 void Router::tell_status(std::size_t contracts) {
-  if (running_.ports.empty()) return manager_.status(advice());
-  manager_.status(fmt::format("{} of {} ports up, {} contracts{}", ports_.up(), running_.ports.size(),
-                              contracts, last_reload_successful_ ? "" : "; the last reload was refused"));
-}
-
-void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
-  open_store();
-  start_observers();
-  const Watchdog watchdog(watched());
-  confine();
-  bool more = false, handing_over = false;
-  try {
-    launch();
-    starting_.lap("observers");
-    if (old_process_) old_process_->taken();
-    spdlog::info("started: {}", starting_.text());
-    control_call_.start();
-    stage_.store(Stage::forwards);
-    tell_start();
-    keep_generation();  // a disk may take its time: packets pass already
-    for (auto next = std::chrono::steady_clock::now();
-         !stop.load(std::memory_order_relaxed) && !(handing_over = new_process_.takes());) {
-      rounds_.fetch_add(1, std::memory_order_relaxed);
-      control_->round(more ? 0ms : 5ms);
-      more = tables_.step(*control_, clock_.now());
-      control_call_.serve();
-      hear_predecessor(reload);
-      // A reload waits for the previous one to complete.
-      if (updated()) settle();
-      if (updated() && waiting_) open_waiting();
-      if (reload.load(std::memory_order_relaxed) && updated() && !new_process_.is_there()) {
-        reload.store(false, std::memory_order_relaxed);
-        this->reload();
-        if (last_reload_successful_) remember("", "reload", changed_);
-      }
-      if (trial_ && clock_.now() >= trial_->until && updated()) end_trial(true);
-      for (auto& t : top_) t.look(kPlacesPerRound, clock_.now());
-      if (std::chrono::steady_clock::now() < next) continue;
-      if (updated() && ports_.any_missing()) open_appeared();
-      tick();
-      next = std::max(next + 1s, std::chrono::steady_clock::now());  // not a second for each that was missed
-    }
-    if (!handing_over) ServiceManager::stopping();  // the service continues in the new process
-  } catch (...) {
-    stop_workers(kDrain);
-    throw;
-  }
-  stage_.store(Stage::ends);  // requests after this are refused
-  control_call_.stop();
-  const auto last = read_workers();
-  Phases stopping;
-  stop_workers(handing_over ? kHandOverDrain : kDrain);
-  stopping.lap("workers");
-  spdlog::info("workers stopped: {}", stopping.text());
-  if (report_) {
-    sample_contracts();  // bytes passed since the last sample, and during the end
-    report_->add(minute_, minute_rows(last));
-  }
-  if (handing_over) hand_over(reload);
-}
-
-// Contracts and shapers. Without a reading of the workers, shapers count in the next minute.
-std::vector<ContractMinute> Router::minute_rows(const std::optional<Reading>& workers) {
-  auto rows = book_.take_minute();
-  if (workers) std::ranges::move(shapers_.take(interfaces(), *workers), std::back_inserter(rows));
-  return rows;
-}
-
-// A second that began in the previous minute counts for that minute.
-void Router::keep_minute(Minute now, const std::optional<Reading>& workers) {
-  if (!report_ || now == minute_) return;
-  if (minute_ != 0) report_->add(minute_, minute_rows(workers));
-  minute_ = now;
-  const std::string trouble = report_->trouble();
-  if (!trouble.empty() && trouble != report_trouble_) spdlog::warn("report not stored: {}", trouble);
-  report_trouble_ = trouble;
-}
-
-void Router::sample_contracts() {
-  const std::vector<ContractSighting>& contracts = contracts_->look();
-  book_.sample(
-      contracts, contracts_->terms(), [this](const ContractSighting& s) { return contracts_->name(s); },
-      clock_.now());
-}
-
-void Router::tick() {
-  keep_generation();
-  const UnixTime wall = time_of_day();
-  wall_clock_.set(wall, clock_.now());
-  auto counters = read_workers();
-  const std::uint32_t top = snapshot_->config.metrics.top_flows;
-  std::vector<FlowReading> flows;
-  for (const auto& t : top_) flows.insert(flows.end(), t.largest().begin(), t.largest().end());
-  const auto bytes = [](const FlowReading& f) { return f.in_bytes + f.out_bytes; };
-  std::stable_sort(flows.begin(), flows.end(),
-                   [&](const FlowReading& a, const FlowReading& b) { return bytes(a) > bytes(b); });
-  flows.resize(std::min<std::size_t>(flows.size(), top));
-  const std::scoped_lock lock(shown_mutex_);
-  if (counters) rates_.sample(counters->services, clock_.now());
-  sample_contracts();
-  std::size_t contracts = 0;
-  book_.each([&](const ContractReading& c) {
-    ++contracts;
-    promises_.look({c.customer, c.service, c.contract, c.committed_bytes_per_second,
-                    c.offered_bytes_per_second, c.delivered_in_bytes_per_second, c.reason},
-                   c.met == false, clock_.now());
-  });
-  keep_minute(std::chrono::floor<std::chrono::minutes>(wall).time_since_epoch().count(), counters);
-  if (counters) busy_.sample(counters->workers);
-  top_flows_ = std::move(flows);
-  control_reading_.take(*control_);
-  if (counters) {
-    control_reading_.apply(*counters);
-    counters->mempool_available = pools_.available();
-    counters->mempool_size = pools_.buffers();
-    limits_.look(*counters, clock_.now());
-  }
-  events_.settle();
-  tell_status(contracts);
-}
-
-// Reads the workers one after the other: packets handed over meanwhile appear as `handover`.
-std::optional<Reading> Router::read_workers() {
-  const std::scoped_lock lock(workers_mutex_);
-  if (!updated()) return std::nullopt;
-  Reading all;
-  for (auto& w : workers_) {
-    const auto part = w->read();
-    if (!part) return std::nullopt;
-    merge(all, *part);
-  }
-  return all;
-}
-
-std::vector<InterfaceReading> Router::interfaces() const {
-  std::vector<const InterfaceCounters*> counters;
-  for (const auto& w : workers_) counters.push_back(&w->interfaces());
-  return interface_rows(*shown_interfaces_, counters, *sold_);
-}
-
-Reading Router::read() {
-  auto fresh = read_workers();
-  const std::scoped_lock lock(shown_mutex_);
-  if (fresh) last_ = std::move(*fresh);
-  Reading r = last_;
-  const Time now = clock_.now();
-  r.interfaces = interfaces();
-  r.sold = sold_;
-  r.version = kVersion;
-  r.config_hash = config_hash_;
-  r.reloads = reloads_;
-  r.reload_failures = reload_failures_;
-  r.last_reload_successful = last_reload_successful_;
-  r.reload_seconds = reload_seconds_;
-  r.last_reload_timestamp = reloaded_;
-  r.process = process_.read();
-  busy_.apply(r.workers);
-  r.uptime_seconds = seconds(now.time_since_epoch());
-  ports_.read(r.ports);
-  for (std::size_t p = 0; p < std::min(r.ports.size(), work_.ports.size()); ++p) {
-    PortReading& port = r.ports[p];
-    const WorkPlan::Port& work = work_.ports[p];
-    port.owner_core = work_.cores[work.owner];
-    port.rx_cores.clear();
-    for (const std::size_t w : work.readers) port.rx_cores.push_back(work_.cores[w]);
-    port.spread = work.dispatch ? "dispatch" : work.readers.size() > 1 ? "queues" : "one";
-  }
-  rates_.apply(r.services, now);
-  settle_retired(r);
-  book_.apply(r.services);
-  r.contracts = book_.contracts();
-  settle_below(r);
-  r.top_flows = top_flows_;
-  control_reading_.apply(r);
-  settle_gone(r);
-  r.mempool_available = pools_.available();
-  r.mempool_size = pools_.buffers();
-  return r;
+  const auto& ports = reconfiguration_->in_force().config.ports;
+  if (ports.empty()) return manager_.status(advice());
+  manager_.status(fmt::format("{} of {} ports up, {} contracts{}", plane_->ports().up(), ports.size(),
+                              contracts,
+                              observatory_->last_reload_successful() ? "" : "; the last reload was refused"));
 }
 
 }  // namespace surety

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "config/parse.h"
+#include "router/daemon/hand_over.h"
 #include "router/daemon/phases.h"
 #include "router/daemon/ports/eal.h"
 #include "router/daemon/ports/memory_plan.h"

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traces what would happen to a packet now: on each worker between two turns, on the control thread between
-// two rounds.
+#include "router/daemon/explain_packet.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
-#include "router/daemon/router.h"
+#include "router/daemon/control.h"
+#include "router/daemon/forwarding_plane.h"
+#include "router/daemon/workers/worker.h"
 #include "router/operate/explain/explanation.h"
+#include "router/pipeline/snapshot.h"
 
 namespace surety {
 namespace {
 
 constexpr std::size_t kKeysAtOnce = 128;  // looked up by a worker between two turns
 
-void ask(Worker& worker, const RemoteCall::What& what) {
+void run_on(Worker& worker, const RemoteCall::What& what) {
   if (!worker.between_turns(what))
     throw std::runtime_error("a worker does not answer: see the log of the router");
 }
@@ -46,17 +53,15 @@ std::vector<Candidate> candidates(const Question& q, const Snapshot& s) {
   return all;
 }
 
-}  // namespace
-
 // The ingress of the flow with these fields.
-Arrival Router::find_flow(const Question& q) {
-  const std::vector<Candidate> all = candidates(q, *snapshot_);
+Arrival find_flow(const Question& q, const ForwardingPlane& plane) {
+  const std::vector<Candidate> all = candidates(q, plane.snapshot());
   std::vector<const Candidate*> found;
-  for (const auto& worker : workers_)
+  for (const auto& worker : plane.workers().all())
     for (std::size_t i = 0; i < all.size(); i += kKeysAtOnce) {
       const auto slice = std::span(all).subspan(i, std::min(kKeysAtOnce, all.size() - i));
       std::array<bool, kKeysAtOnce> known{};
-      ask(*worker, [&] {
+      run_on(*worker, [&] {
         for (std::size_t k = 0; k < slice.size(); ++k)
           known[k] = knows(worker->ingress(), slice[k].key, worker->now());
       });
@@ -67,7 +72,7 @@ Arrival Router::find_flow(const Question& q) {
     throw std::runtime_error(
         "there is no flow with these fields: add the port or interface where such a packet arrives");
   std::set<std::string> names;
-  for (const Candidate* c : found) names.insert(snapshot_->interfaces->name(c->interface));
+  for (const Candidate* c : found) names.insert(plane.snapshot().interfaces->name(c->interface));
   if (names.size() > 1)
     throw std::runtime_error(
         fmt::format("flows with these fields arrive by {}: add one of them", fmt::join(names, " and ")));
@@ -75,79 +80,71 @@ Arrival Router::find_flow(const Question& q) {
 }
 
 // Uses the worker with the flow's record, or its contract's, or else the port's receiver.
-void Router::trace_ingress(Traces& t) {
+void trace_ingress(Traces& t, const ForwardingPlane& plane) {
+  const auto workers = plane.workers().all();
   std::vector<std::uint8_t> frame = frame_of(t.question, t.arrival);
-  const auto& readers = work_.ports[t.arrival.port].readers;
+  const auto& readers = plane.work().ports[t.arrival.port].readers;
   std::size_t best = readers.empty() ? 0 : readers.front();
-  std::vector<IngressTrace> traces(workers_.size());
+  std::vector<IngressTrace> traces(workers.size());
   const auto knowledge = [&](std::size_t w) {
     return 2 * traces[w].flow.flow_known + traces[w].state_known();
   };
-  for (std::size_t w = 0; w < workers_.size(); ++w) {
-    Worker& worker = *workers_[w];
-    ask(worker, [&] { trace(worker.ingress(), frame, t.arrival.port, worker.now(), traces[w]); });
+  for (std::size_t w = 0; w < workers.size(); ++w) {
+    Worker& worker = *workers[w];
+    run_on(worker, [&] { trace(worker.ingress(), frame, t.arrival.port, worker.now(), traces[w]); });
     if (knowledge(w) > knowledge(best)) best = w;
   }
   t.worker = best;
   t.ingress = traces[best];
 }
 
-// The caller must not hold workers_mutex_: the control thread may wait for it.
-void Router::trace_route(Traces& t) {
+// The caller must not hold the workers: the control thread may wait for them.
+void trace_route(Traces& t, const Control& control, RemoteCall& control_thread) {
   if (!t.ingress.parsed.forwards()) return;
-  control_call_.run(
+  control_thread.run(
       [&] {
-        t.route = control_->routes().route(t.question.destination);
-        if (const auto gateway = control_->routes().gateway(t.ingress.next_hop)) t.gateway = gateway->address;
+        t.route = control.routes().route(t.question.destination);
+        if (const auto gateway = control.routes().gateway(t.ingress.next_hop)) t.gateway = gateway->address;
       },
       [] {});
 }
 
-void Router::trace_queues(Traces& t) {
+void trace_queues(Traces& t, const ForwardingPlane& plane) {
   if (!comes_to_queue(t.ingress)) return;
   const PortIndex port = t.ingress.hop.port;
-  Worker& owner = *workers_[work_.ports[port].owner];
+  Worker& owner = *plane.workers().all()[plane.work().ports[port].owner];
   for (const Precedence p : {Precedence::in, Precedence::out}) {
-    const std::uint8_t dscp = mark_of(t.ingress, *snapshot_, p);
-    ask(owner, [&] {
+    const std::uint8_t dscp = mark_of(t.ingress, plane.snapshot(), p);
+    run_on(owner, [&] {
       trace(*owner.egress(port), owner.ingress().snapshot(), port, t.ingress.hop.interface, dscp, owner.now(),
             t.queues[index(p)]);
     });
   }
 }
 
-void Router::capture(std::string_view text, Fd& socket) {
-  std::shared_ptr<const Interfaces> interfaces;
-  {
-    const std::scoped_lock lock(shown_mutex_);
-    interfaces = shown_interfaces_;
-  }
-  std::vector<std::string> ports;
-  for (std::size_t p = 0; p < interfaces->ports(); ++p)
-    ports.push_back(interfaces->name(static_cast<InterfaceIndex>(p)));
-  capture_->begin(parse_capture(text, std::move(interfaces)), std::move(ports), socket);
-}
+}  // namespace
 
-Json Router::explain(std::string_view text) {
+Json explain_packet(std::string_view question, ForwardingPlane& plane, const Control& control,
+                    RemoteCall& control_thread) {
   Traces t;
-  t.question = parse_question(text);
+  t.question = parse_question(question);
   const auto check = [&] {
-    if (!updated()) throw std::runtime_error("a reload is in progress: try again");
-    return snapshot_.get();
+    if (!plane.workers().updated()) throw std::runtime_error("a reload is in progress: try again");
+    return &plane.snapshot();
   };
   const Snapshot* asked = nullptr;
   {
-    const std::scoped_lock lock(workers_mutex_);
+    const auto lock = plane.workers().hold();
     asked = check();
-    t.arrival = t.question.place.empty() ? find_flow(t.question)
-                                         : arrival_of(t.question, snapshot_->config, *snapshot_->interfaces);
-    trace_ingress(t);
+    t.arrival = t.question.place.empty() ? find_flow(t.question, plane)
+                                         : arrival_of(t.question, plane.config(), *asked->interfaces);
+    trace_ingress(t, plane);
   }
-  trace_route(t);
-  const std::scoped_lock lock(workers_mutex_);
+  trace_route(t, control, control_thread);
+  const auto lock = plane.workers().hold();
   if (check() != asked) throw std::runtime_error("a reload happened meanwhile: try again");
-  trace_queues(t);
-  return explanation(t, *snapshot_);
+  trace_queues(t, plane);
+  return explanation(t, plane.snapshot());
 }
 
 }  // namespace surety
