@@ -6,22 +6,25 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <utility>
+
+#include "router/daemon/ports/port.h"
+#include "router/daemon/workers/shared.h"
 
 namespace surety {
 
 namespace {
 
 using namespace std::chrono_literals;
-constexpr Duration kAskEvery = 250ms, kLookEvery = 20ms;
+constexpr Duration kAskEvery = 250ms;
 // While frames pass, hosts wait for answers to them: rounds are then short.
 constexpr Duration kStayAwake = 20ms, kNap = 100us;
 constexpr std::size_t kRouteSteps = 20'000;  // per round, some milliseconds
-constexpr std::size_t kLargestFrame = 65535 + 14 + 8;
 
-std::optional<IpAddress> router_id(const config::Config& config) {
-  if (config.router.id == 0) return {};
-  return IpAddress::v4(__builtin_bswap32(config.router.id));
+// Interface names have at most 15 characters.
+std::string punt_name(const std::string& router) {
+  return ("punt-" + router).substr(0, 15);
 }
 
 timespec to_timespec(Duration d) {
@@ -33,44 +36,64 @@ timespec to_timespec(Duration d) {
 Control::Control(config::Config config, std::span<const std::unique_ptr<DpdkPort>> ports,
                  Forwarding& forwarding, EventLog& events, rte_ring* punts, rte_mempool* pool, Inject inject,
                  Backlog backlog, std::shared_ptr<const Interfaces> interfaces)
-    : config_(std::move(config)),
-      interfaces_(interfaces ? std::move(interfaces) : std::make_shared<const Interfaces>(config_)),
-      ports_(ports),
-      forwarding_(forwarding),
-      events_(events),
-      punts_(punts),
-      pool_(pool),
-      inject_(std::move(inject)),
-      routes_(forwarding),
+    : routes_(forwarding),
       gate_(routes_, forwarding, punts, std::move(backlog), ports.size()),
       gateways_(
-          events, [this](InterfaceIndex i) { return interfaces_->name(i); },
+          events, [this](InterfaceIndex i) { return links_.interfaces()->name(i); },
           [this](InterfaceIndex i, const IpAddress& a) { return routes_.knows(i, a); }),
-      icmp_errors_(ports.size(), clock_.now(), router_id(config_)),
-      name_interfaces_(config_.icmp.interface_information),
-      frame_(kLargestFrame) {
-  control_ports_.resize(ports_.size());
-  for (std::size_t p = 0; p < ports_.size(); ++p) control_ports_[p].index = static_cast<InterfaceIndex>(p);
-  icmp_errors_.share_among(config_.port_count());
-  routes_.configure(config_, interfaces_);
-  share_addresses();
-  open_ports();
-  open_interfaces();
+      links_(std::move(config), std::move(interfaces), ports.size()),
+      programs_(links_, pool != nullptr && inject),
+      kernel_(links_, routes_),
+      watch_(links_, routes_, kernel_, events,
+             [ports](std::size_t p) { return ports[p] != nullptr && ports[p]->link_up(); }),
+      opener_({links_, routes_, kernel_, programs_, watch_},
+              [ports](std::size_t p) {
+                return ports[p] != nullptr ? std::optional(ports[p]->mac()) : std::nullopt;
+              }),
+      sender_(links_, gate_, pool, std::move(inject)),
+      collector_(links_, routes_, kernel_, sender_),
+      punts_({links_, forwarding.next_hops(), gate_, watch_, sender_, collector_}, punts, clock_.now()) {
+  routes_.configure(links_.config(), links_.interfaces());
+  opener_.open(clock_.now());
   // After this, work on all routes is done in parts beside other work, and packets may be on their way to
   // unresolved neighbours.
   routes_.limit_work(kRouteSteps);
   routes_.gate_neighbors();
   open_kernel();
-  starting_ = false;
+  opener_.started();
+}
+
+// Connects to the kernel if a port has a kernel side: otherwise nothing there needs this router's routes.
+void Control::open_kernel() {
+  bool any = false;
+  links_.for_each([&](const ControlPort& c) { any |= c.in_kernel(); });
+  if (!any) return;
+  kernel_.connect();
+  monitor_.emplace();
+  for (ControlPort& port : links_.ports()) programs_.open(port);
+  links_.for_each([&](ControlPort& c) {
+    programs_.guard_forwarding(c);
+    kernel_.add_addresses(c);
+  });
+  kernel_.set_routes();
+  try {
+    punt_device_.emplace(punt_name(links_.config().router.name));
+  } catch (const std::runtime_error& e) {
+    spdlog::warn("{}; packets that the data plane punts to the kernel are dropped", e.what());
+  }
+  if (punt_device_) {
+    punts_.connect([this](std::span<const std::uint8_t> packet) { return punt_device_->write(packet); });
+    programs_.guard_forwarding(*punt_device_);
+    programs_.check_sources(*punt_device_);
+  }
+  // Links and addresses are read before any change or request.
+  monitor_->poll(*this, clock_.now());
 }
 
 Control::Known Control::leave() {
-  left_ = true;
-  if (kernel_routes_) kernel_routes_->leave();
   Known known;
-  for (const auto& [device, address] : std::exchange(given_, {}))
-    known.addresses.push_back({device, address});
-  for_each_link([&](ControlPort& c) {
+  for (const auto& [device, address] : kernel_.leave()) known.addresses.push_back({device, address});
+  links_.for_each([&](ControlPort& c) {
     // Leaked on purpose: the kernel takes a while to close a packet socket, and does it when the process
     // ends.
     if (c.tap) new NeighborTap(std::move(*c.tap));
@@ -84,18 +107,12 @@ Control::Known Control::leave() {
 
 // Neighbours behind a template are left out: their own frames reveal their tags.
 void Control::inherit(const Known& known) {
-  for (const auto& a : known.addresses) given_.insert({a.device, a.address});
-  for_each_link([](ControlPort& c) { c.inherited = true; });
+  for (const auto& a : known.addresses) kernel_.inherit({a.device, a.address});
+  links_.for_each([](ControlPort& c) { c.state.inherited = true; });
   for (const auto& s : known.stations)
-    if (ControlPort* const c = s.interface < interfaces_->size() ? link(s.interface) : nullptr;
-        c != nullptr && c->responder && !(*interfaces_)[c->index].is_template)
+    if (ControlPort* const c = s.interface < links_.interfaces()->size() ? links_.link(s.interface) : nullptr;
+        c != nullptr && c->responder && !links_.record_of(*c).is_template)
       c->responder->inherit(s.address, s.mac, clock_.now());
-}
-
-Control::~Control() {
-  if (!left_) for_each_link([&](const ControlPort& c) { forget_neighbors(c); });
-  kernel_routes_.reset();
-  take_addresses_back();
 }
 
 std::optional<InterfaceSettings> Control::prepare_interface(const config::Port& port) {
@@ -115,22 +132,34 @@ std::optional<InterfaceSettings> Control::prepare_interface(const config::Port& 
   return settings;
 }
 
+// Removed interfaces are closed before their routes; new ones have their device before.
+void Control::configure(const config::Config& config, std::shared_ptr<const Interfaces> interfaces) {
+  if (!interfaces) interfaces = std::make_shared<const Interfaces>(config, links_.interfaces().get());
+  opener_.close(config, *interfaces);
+  const config::Config before = links_.configure(config, std::move(interfaces));
+  routes_.configure(config, links_.interfaces());
+  opener_.change_addresses(before);
+  kernel_.change_mtus(before);
+  if (opener_.open(clock_.now())) monitor_->tell_again();
+  if (!kernel_.connected()) open_kernel();
+  if (punt_device_) programs_.check_sources(*punt_device_);
+  punts_.configure();
+  if (kernel_.connected()) kernel_.set_routes();
+}
+
 void Control::round(std::chrono::milliseconds patience) {
   wait(more_routes_ ? Duration{0} : Duration(patience));
   if (monitor_) monitor_->poll(*this, clock_.now());
   more_routes_ = routes_.work();
-  if (kernel_routes_) more_routes_ |= kernel_routes_->work();
+  more_routes_ |= kernel_.work();
   const Time now = clock_.now();
   if (now >= next_ask_) {
     next_ask_ = now + kAskEvery;
     resolve_gateways();
   }
-  if (now >= next_look_) {
-    next_look_ = now + kLookEvery;
-    watch_links();
-  }
-  const bool up = deliver_punts(), down = collect();
-  gate_.step(collected_all_);
+  if (watch_.look(now)) programs_.keep_diverting();
+  const bool up = punts_.deliver(now), down = collector_.collect(clock_.now());
+  gate_.step(collector_.collected_all());
   if (up || down || gate_.busy()) busy_until_ = now + kStayAwake;
 }
 
@@ -139,36 +168,37 @@ void Control::wait(Duration patience) {
   fds.clear();
   if (monitor_) fds.push_back({monitor_->fd(), POLLIN, 0});
   const std::size_t devices = fds.size();
-  for_each_link([&](const ControlPort& c) {
-    if (c.twin || c.divert) fds.push_back({c.twin ? c.twin->fd() : c.divert->fd(), POLLIN, 0});
+  links_.for_each([&](const ControlPort& c) {
+    const auto& divert = c.programs.divert;
+    if (c.twin || divert) fds.push_back({c.twin ? c.twin->fd() : divert->fd(), POLLIN, 0});
   });
   const std::size_t taps = fds.size();
-  for (const ControlPort& c : control_ports_)
+  for (const ControlPort& c : links_.ports())
     if (c.tap)
       for (const Fd& fd : c.tap->fds()) fds.push_back({fd.get(), POLLIN, 0});
   const timespec timeout = to_timespec(clock_.now() < busy_until_ ? std::min(patience, kNap) : patience);
   if (::ppoll(fds.data(), fds.size(), &timeout, nullptr) <= 0) return;
   for (std::size_t i = devices; i < taps; ++i)
-    if ((fds[i].revents & (POLLERR | POLLNVAL)) != 0) lose_device(fds[i].fd);
+    if ((fds[i].revents & (POLLERR | POLLNVAL)) != 0) opener_.lose_device(fds[i].fd);
 }
 
 void Control::on(const RouteEvent& event) {
-  kernel_routes_->on(event);
-  if (event.protocol != kProtocol && config_.kernel.routes) routes_.on(event);
+  kernel_.on(event);
+  if (event.protocol != kProtocol && links_.config().kernel.routes) routes_.on(event);
 }
 
 void Control::on_resync_begin() {
   routes_.begin_kernel_sync();
-  kernel_routes_->begin_sync();
+  kernel_.begin_sync();
 }
 
 void Control::on_resync_end() {
   routes_.end_kernel_sync();
-  kernel_routes_->end_sync();
+  kernel_.end_sync();
 }
 
 void Control::on(const NextHopEvent& event) {
-  if (config_.kernel.routes) routes_.on(event);
+  if (links_.config().kernel.routes) routes_.on(event);
 }
 
 // The kernel's neighbour entries are for its own packets, which take the data plane's paths. An entry that
@@ -176,71 +206,32 @@ void Control::on(const NextHopEvent& event) {
 // resolved again.
 void Control::on(const NeighborEvent& event) {
   routes_.on(event);
-  ControlPort* const c = link_with(event.ifindex);
+  ControlPort* const c = links_.link_with(event.ifindex);
   if (c == nullptr || !c->responder) return;
   // A neighbour that has only sent a request may have any number of addresses.
-  if (event.action == EventAction::add && event.confirmed) keep_room_for(*c, event.mac);
+  if (event.action == EventAction::add && event.confirmed) programs_.add_neighbor(*c, event.mac);
   const Time now = clock_.now();
   if (event.action == EventAction::remove)
     return event.fixed ? c->responder->forget(event.address, now) : c->responder->doubt(event.address, now);
   const MacAddress* const known = c->responder->neighbors().find(event.address);
   // ARP or ND of another host has changed the kernel's entry, and would do so again.
-  if (!event.fixed && known != nullptr && *known != event.mac) tell_kernel(*c, event.address, *known, true);
+  if (!event.fixed && known != nullptr && *known != event.mac)
+    kernel_.set_neighbor(*c, event.address, *known, true);
 }
 
-// This process sets the carrier of a TAP mirror to its port's link state, which may have changed since the
-// kernel's event.
 void Control::on(const LinkEvent& event) {
-  ControlPort* const c = link_with(event.ifindex);
-  LinkEvent usable = event;
-  if (c != nullptr && c->twin) usable.up = event.enabled;
-  routes_.on(usable);
-  if (c == nullptr) return;
-  if (!c->twin) {
-    tell_link(*c, event.up);
-    c->link_changes += c->kernel_up.value_or(event.up) != event.up;
-  }
-  const bool was_down = std::exchange(c->kernel_up, event.up) == false;
-  if (event.up && was_down) restore(*c, event);
-  // A change while the link is up is the operator's; the MTU at link-up may be reported more than once.
-  const bool changed = std::exchange(c->told_mtu, event.mtu) != event.mtu;
-  // The first event counts, up or down: the link may be down by the time of the event.
-  if ((event.up && changed && !was_down) || !c->mtu) c->mtu = event.mtu;
-  if (!c->tap) return;
-  if (event.up && c->link_up == false) c->responder->link_up(clock_.now());
-  c->link_up = event.up;
-}
-
-void Control::keep_room_for(ControlPort& c, const MacAddress& neighbor) {
-  if (!c.steer) return;
-  try {
-    c.steer->add_neighbor(neighbor);
-  } catch (const std::runtime_error& e) {
-    spdlog::debug("{}", e.what());
-  }
+  watch_.on(event, clock_.now());
 }
 
 void Control::on(const AddressEvent& event) {
   routes_.on(event);
+  kernel_.on(event);
   const auto& address = event.address.address;
   const bool add = event.action == EventAction::add;
-  const ControlPort* const port = link_with(event.ifindex);
-  if (!add || event.protocol != kProtocol)
-    given_.erase({event.ifindex, event.address});
-  else if (port != nullptr && !port->twin)
-    given_.insert({event.ifindex, event.address});
+  const ControlPort* const port = links_.link_with(event.ifindex);
   if (port != nullptr && port->responder && !port->addresses->of_port(address))
     add ? port->responder->add_address(event.address) : port->responder->remove_address(event.address);
-  if (add) holders_.add(event.ifindex, event.address);
-  if (!add && !holders_.remove(event.ifindex, event.address)) return;
-  for (auto& c : control_ports_) {
-    if (!c.steer) continue;
-    try {
-      add ? c.steer->add_local(address) : c.steer->remove_local(address);
-    } catch (const std::runtime_error& e) {
-      spdlog::warn("{}", e.what());
-    }
-  }
+  programs_.on(event);
 }
 
 // Gateways are resolved before traffic needs them.
@@ -249,21 +240,8 @@ void Control::resolve_gateways() {
   const std::vector<Routes::Resolution> unresolved = routes_.unresolved();
   gateways_.look(unresolved, now);
   for (const auto& r : unresolved)
-    if (const ControlPort* c = link(r.interface); c != nullptr && c->responder)
+    if (const ControlPort* c = links_.link(r.interface); c != nullptr && c->responder)
       c->responder->want(r.address, now);
-}
-
-// The kernel's own sessions need the same neighbours, and other hosts fill its table.
-void Control::tell_kernel(const ControlPort& c, const IpAddress& address,
-                          const std::optional<MacAddress>& mac, bool pinned) {
-  if (!c.in_kernel() || routes_.fixed(c.interface, address)) return;
-  try {
-    if (!mac) return commands_->remove_neighbor(c.interface, address);
-    pinned ? commands_->pin_neighbor(c.interface, address, *mac)
-           : commands_->keep_neighbor(c.interface, address, *mac);
-  } catch (const std::runtime_error& e) {
-    spdlog::debug("{}", e.what());
-  }
 }
 
 }  // namespace surety

@@ -31,9 +31,10 @@ void ControlReading::take(const Control& control) {
     Port& port = ports_.emplace_back();
     port.exceptions = p.counters;
     port.exceptions[static_cast<std::size_t>(ExceptionResult::forwarded)] +=
-        (p.guard ? p.guard->refused() : 0) + (p.divert ? p.divert->refused() : 0);
-    port.link_changes = p.link_changes;
-    if (p.steer) port.kernel = kernel_counts(*p.steer);
+        (p.programs.guard ? p.programs.guard->refused() : 0) +
+        (p.programs.divert ? p.programs.divert->refused() : 0);
+    port.link_changes = p.state.changes;
+    if (p.programs.steer) port.kernel = kernel_counts(*p.programs.steer);
     if (p.responder) port.responder = named(kResponderResultInfo, p.responder->results());
   }
   icmp_errors_ = named(kIcmpErrorResultInfo, control.icmp_errors().results());

@@ -24,7 +24,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 5s;
+constexpr auto kPeerPatience = 5s;
 constexpr std::size_t kPart = 64 << 10;  // bytes of a message; it must fit into the socket's buffer
 constexpr std::string_view kTake = "take", kDevices = "devices", kRest = "rest", kTaken = "taken",
                            kReload = "reload";
@@ -64,7 +64,7 @@ bool hear_all(std::vector<T>& all, std::size_t count, auto&& hear) {
 }
 
 Json sizes() {
-  return {sizeof(ContractState), sizeof(Control::Known::Address), sizeof(Control::Known::Station)};
+  return {sizeof(ContractState), sizeof(ControlState::Address), sizeof(ControlState::Station)};
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ OldProcess::OldProcess(const std::string& router) {
 
 std::string OldProcess::hear(int* fd) {
   if (!socket_) return {};
-  if (!waits(socket_, POLLIN, kPatience))
+  if (!waits(socket_, POLLIN, kPeerPatience))
     throw std::runtime_error(fmt::format("process {} does not hand over: see its log", facts_.process));
   std::string text(kPart + sizeof(ContractState), '\0');
   iovec part{text.data(), text.size()};
@@ -238,14 +238,14 @@ void NewProcess::send(std::string_view message, int fd) {
     std::memcpy(CMSG_DATA(c), &fd, sizeof fd);
   }
   while (::sendmsg(socket_.get(), &m, MSG_NOSIGNAL) < 0)
-    if ((errno != EAGAIN && errno != EINTR) || !waits(socket_, POLLOUT, kPatience))
+    if ((errno != EAGAIN && errno != EINTR) || !waits(socket_, POLLOUT, kPeerPatience))
       throw std::runtime_error("the new process ended before it took over");
 }
 
 void NewProcess::give(const HandoverState& state, int lock) {
   std::vector<std::size_t> counts;
   for (const auto& c : state.contracts) counts.push_back(c.size());
-  const Control::Known& known = state.known;
+  const ControlState& known = state.known;
   send(Json{{"contracts", counts}, {"addresses", known.addresses.size()}, {"stations", known.stations.size()}}
            .dump(),
        lock);
@@ -265,7 +265,7 @@ void NewProcess::rest_is_free() {
 
 void NewProcess::wait_until_taken() {
   std::array<char, 16> text;
-  if (!waits(socket_, POLLIN, kPatience) || ::recv(socket_.get(), text.data(), text.size(), 0) <= 0)
+  if (!waits(socket_, POLLIN, kPeerPatience) || ::recv(socket_.get(), text.data(), text.size(), 0) <= 0)
     throw std::runtime_error("the new process ended before it took over");
 }
 

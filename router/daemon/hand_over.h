@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "router/daemon/control.h"
+#include "router/daemon/control_state.h"
 #include "router/daemon/ports/clock.h"
 #include "router/operate/observe/reading_json.h"
 #include "router/pipeline/flows/contracts.h"
@@ -46,7 +46,7 @@ RouterFacts facts_of(const Json& json);
 
 struct HandoverState {
   std::vector<std::vector<ContractState>> contracts;  // indexed by worker
-  Control::Known known;
+  ControlState known;
   Fd lock;  // lock on the router's name; empty: the old process has died
 };
 

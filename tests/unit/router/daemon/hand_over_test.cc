@@ -57,7 +57,7 @@ std::string of_a_meter() {
 }
 
 std::string of_an_address() {
-  return sent<Control::Known::Address>([](Control::Known::Address& a) {
+  return sent<ControlState::Address>([](ControlState::Address& a) {
     a.device = 0x61;
     a.address.address = kAddress;
     a.address.length = 64;
@@ -65,7 +65,7 @@ std::string of_an_address() {
 }
 
 std::string of_a_station() {
-  return sent<Control::Known::Station>([](Control::Known::Station& s) {
+  return sent<ControlState::Station>([](ControlState::Station& s) {
     s.interface = 0x71;
     s.address = kAddress;
     s.mac = {2, 0, 0, 0, 0, 9};

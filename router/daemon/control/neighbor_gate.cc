@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/daemon/neighbor_gate.h"
+#include "router/daemon/control/neighbor_gate.h"
 
 namespace surety {
 
