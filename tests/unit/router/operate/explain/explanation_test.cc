@@ -156,8 +156,9 @@ TEST_F(ExplanationTest, OfCsaItSaysAlphaAndWhoWaits) {
 // A flow table and a pool of held packets that are soon used up: for each packet the explanation gives the
 // same result as the packet itself, which follows.
 struct CrowdedExplanationTest : ExplanationTest {
-  CrowdedExplanationTest()
-      : ExplanationTest("flow_table: {capacity: 64, creation_rate: 40, held: 20 packets}\n") {}
+  explicit CrowdedExplanationTest(int held = 6)
+      : ExplanationTest(
+            fmt::format("flow_table: {{capacity: 64, creation_rate: 5, held: {} packets}}\n", held)) {}
 
   std::string explained(std::uint16_t to) {
     const Json j = ask(fmt::format("destination_port={}", to));
@@ -165,6 +166,9 @@ struct CrowdedExplanationTest : ExplanationTest {
     if (verdict != "leaves") return verdict == "waits" ? "held" : "drop " + j["reason"].get<std::string>();
     return j.contains("degraded") ? j["degraded"]["reason"] : Json("leaves");
   }
+  std::map<std::string, int> results;  // of compare()
+  // Sends some thousand packets; `few`: customers of the phases with few.
+  void compare(std::uint32_t few);
   std::string sent(std::uint16_t to) {
     const auto before = d.ports[0].degraded;
     const std::uint32_t address = parse_address(source).value().v4_host_order();
@@ -176,21 +180,38 @@ struct CrowdedExplanationTest : ExplanationTest {
   }
 };
 
-TEST_F(CrowdedExplanationTest, ItIsDecidedAsThePacketsAre) {
-  std::map<std::string, int> results;
+// Each phase has many or few flows, of many or few customers, with or without time between packets.
+void CrowdedExplanationTest::compare(std::uint32_t few) {
   Rng rng(7);
-  for (int i = 0; i < 3000; ++i) {
-    if (rng.next() % 4 == 0) d.turn(d.now + Duration(rng.next() % 40'000'000));
-    source = rng.next() % 3 != 0 ? "10.1.0.1" : fmt::format("10.1.{}.1", rng.next() % 40);
-    from = static_cast<std::uint16_t>(rng.next() % 60);
-    const auto to = static_cast<std::uint16_t>(5001 + rng.next() % 5);
-    const std::string expected = explained(to);
-    ASSERT_EQ(sent(to), expected) << "packet " << i;
-    ++results[expected];
+  for (unsigned phase = 0; phase < 32; ++phase) {
+    if (phase % 8 == 0) d.turn(d.now + (phase % 16 == 0 ? 40s : 3s));
+    const std::uint32_t ports = (phase & 1) == 0 ? 16 : 80, customers = (phase & 2) != 0 ? 60 : few;
+    for (int i = 0; i < 150; ++i) {
+      if ((phase & 4) != 0 && rng.next() % 32 == 0) d.turn(d.now + Duration(rng.next() % 4'000'000));
+      source = fmt::format("10.1.{}.1", rng.next() % customers);
+      from = static_cast<std::uint16_t>(rng.next() % ports);
+      const auto to = static_cast<std::uint16_t>(rng.next() % 2 != 0 ? 5002 : 5001 + rng.next() % 5);
+      const std::string expected = explained(to);
+      ASSERT_EQ(sent(to), expected) << "phase " << phase << ", packet " << i;
+      ++results[expected];
+    }
   }
-  for (const char* const result : {"leaves", "held", "drop buffer", "drop buffer_share", "drop buffer_total",
-                                   "drop police", "flow_table_full", "flow_share_full", "creation_limited"})
+}
+
+TEST_F(CrowdedExplanationTest, ItIsDecidedAsThePacketsAre) {
+  compare(2);
+  for (const char* const result : {"leaves", "held", "drop buffer", "drop buffer_total", "drop police",
+                                   "flow_share_full", "creation_limited"})
     EXPECT_GE(results[result], 5) << result;
+}
+
+struct ExplanationOfAShareTest : CrowdedExplanationTest {
+  ExplanationOfAShareTest() : CrowdedExplanationTest(12) {}
+};
+
+TEST_F(ExplanationOfAShareTest, ItIsDecidedAsThePacketsAre) {
+  compare(1);
+  EXPECT_GE(results["drop buffer_share"], 5);
 }
 
 TEST_F(CrowdedExplanationTest, APacketWithoutARecordIsBestEffort) {

@@ -28,18 +28,26 @@ using testing::StartsWith;
 constexpr std::int64_t kNow = 1'700'000'000;
 using Command = int (*)(const ChangeRequest&, const ChangeContext&);
 
+// The text of a file; a word stands for a file with that key alone.
+constexpr std::string_view kRest = ": {}\n";
+std::string whole(const std::string& text) {
+  return text.empty() || text.find('\n') != text.npos ? text : text + std::string(kRest);
+}
 std::string text_of(const fs::path& file) {
-  return disk::read(file, config::Links::followed);
+  std::string text = disk::read(file, config::Links::followed);
+  if (text.ends_with(kRest) && text.find(':') == text.size() - kRest.size())
+    text.resize(text.size() - kRest.size());
+  return text;
 }
 std::string hash_of_text(const std::string& text) {
-  return ConfigTree{"edge.yaml", {{"edge.yaml", text}}}.hash();
+  return ConfigTree{"edge.yaml", {{"edge.yaml", whole(text)}}}.hash();
 }
 Json change(const char* what, const char* takes = "at_once") {
   return {{"what", what}, {"takes", takes}, {"whom", ""}};
 }
 
 struct ChangesBed : testing::Test {
-  void write(const fs::path& to, const std::string& text) const { std::ofstream(to) << text; }
+  void write(const fs::path& to, const std::string& text) const { std::ofstream(to) << whole(text); }
   // Runs a command; `text`: the candidate's.
   int run(Command command, const std::string& text, ChangeRequest request = {}) {
     write(candidate, text);
