@@ -7,6 +7,7 @@
 
 #include "config/reader.h"
 #include "endpoints/config/endpoint_sections.h"
+#include "endpoints/tcp/congestion_controls.h"
 
 namespace surety::config {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "endpoints/tcp/gtcp.h"
 #include "endpoints/tcp/newreno.h"
+#include "endpoints/tcp/tcp_params.h"
 
 namespace surety::endpoints {
 
@@ -27,8 +28,6 @@ struct CongestionControl {
   std::uint32_t initial_window;  // segments; 0: RFC 6928's 10
   NewReno* (*begin)(AnyControl&, const ControlStart&);
 };
-
-enum class TcpFlavour : std::uint8_t { gtcp, newreno, reno };  // in the table's order
 
 inline constexpr std::array kCongestionControls{
     // NewReno with a reserved rate; cwnd starts with 2 (III.B).

@@ -2,11 +2,14 @@
 // Parameters of a TCP sender; shared by the flows of one line of YAML and immutable.
 #pragma once
 
+#include <cstdint>
+
 #include "conditioners/units.h"
 #include "endpoints/engine/sender_params.h"
-#include "endpoints/tcp/congestion_controls.h"
 
 namespace surety::endpoints {
+
+enum class TcpFlavour : std::uint8_t { gtcp, newreno, reno };  // in the order of kCongestionControls
 
 struct TcpParams {
   SenderParams common;  // common.packet: the IP packet of a full segment; the peer's MSS may make it smaller

@@ -17,6 +17,7 @@
 
 #include "endpoints/engine/engine.h"
 #include "endpoints/engine/marker.h"
+#include "endpoints/tcp/congestion_controls.h"
 #include "endpoints/tcp/ecn.h"
 #include "endpoints/tcp/rtt_timing.h"
 #include "endpoints/tcp/send_sequence.h"

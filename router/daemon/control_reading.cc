@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "router/daemon/control.h"
+
 namespace surety {
 namespace {
 

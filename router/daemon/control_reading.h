@@ -4,10 +4,12 @@
 
 #include <vector>
 
-#include "router/daemon/control.h"
 #include "router/operate/observe/reading.h"
+#include "router/pipeline/exception_counters.h"
 
 namespace surety {
+
+class Control;
 
 // The control thread fills it from time to time, other threads copy it into readings: the owner locks.
 class ControlReading {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/daemon/control_tables.h"
 
+#include "router/daemon/control.h"
+
 namespace surety {
 
 namespace {

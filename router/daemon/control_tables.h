@@ -11,10 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "router/daemon/control.h"
 #include "router/operate/observe/route_table.h"
 
 namespace surety {
+
+class Control;
 
 // One requested copy; concurrent fetch() calls run one after the other.
 template <class Copy>

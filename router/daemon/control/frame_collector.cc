@@ -3,6 +3,10 @@
 
 #include <optional>
 
+#include "router/daemon/control/frame_sender.h"
+#include "router/daemon/control/kernel_entries.h"
+#include "router/pipeline/routes/routes.h"
+
 namespace surety {
 
 namespace {

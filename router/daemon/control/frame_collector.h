@@ -8,11 +8,13 @@
 
 #include "conditioners/units.h"
 #include "router/daemon/control/control_links.h"
-#include "router/daemon/control/frame_sender.h"
-#include "router/daemon/control/kernel_entries.h"
-#include "router/pipeline/routes/routes.h"
+#include "router/pipeline/exception_counters.h"
 
 namespace surety {
+
+class FrameSender;
+class KernelEntries;
+class Routes;
 
 class FrameCollector {
  public:

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "router/daemon/control/best_effort.h"
+#include "router/daemon/control/neighbor_gate.h"
 #include "router/pipeline/flows/mbuf_notes.h"
 #include "router/pipeline/wire/header_fields.h"
 

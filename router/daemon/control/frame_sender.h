@@ -11,11 +11,12 @@
 #include <span>
 
 #include "router/daemon/control/control_links.h"
-#include "router/daemon/control/neighbor_gate.h"
 #include "router/pipeline/burst.h"
 #include "router/pipeline/exception_counters.h"
 
 namespace surety {
+
+class NeighborGate;
 
 class FrameSender {
  public:

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "router/pipeline/routes/routes.h"
+
 namespace surety {
 
 KernelEntries::~KernelEntries() {

@@ -16,9 +16,10 @@
 #include "router/daemon/linux/kernel_routes.h"
 #include "router/daemon/linux/netlink_commands.h"
 #include "router/pipeline/routes/route_events.h"
-#include "router/pipeline/routes/routes.h"
 
 namespace surety {
+
+class Routes;
 
 class KernelEntries {
  public:

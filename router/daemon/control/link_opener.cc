@@ -13,7 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "router/daemon/control/kernel_entries.h"
+#include "router/daemon/control/kernel_programs.h"
+#include "router/daemon/control/link_watch.h"
 #include "router/daemon/ports/port.h"
+#include "router/pipeline/routes/routes.h"
 #include "router/pipeline/wire/host_messages.h"
 
 namespace surety {

@@ -13,13 +13,14 @@
 
 #include "conditioners/units.h"
 #include "router/daemon/control/control_links.h"
-#include "router/daemon/control/kernel_entries.h"
-#include "router/daemon/control/kernel_programs.h"
-#include "router/daemon/control/link_watch.h"
 #include "router/pipeline/interfaces/interfaces.h"
-#include "router/pipeline/routes/routes.h"
 
 namespace surety {
+
+class KernelEntries;
+class KernelPrograms;
+class LinkWatch;
+class Routes;
 
 class LinkOpener {
  public:

@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "router/daemon/control/kernel_entries.h"
+#include "router/pipeline/routes/routes.h"
+
 namespace surety {
 
 bool LinkWatch::look(Time now) {

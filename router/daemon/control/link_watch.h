@@ -8,12 +8,13 @@
 
 #include "conditioners/units.h"
 #include "router/daemon/control/control_links.h"
-#include "router/daemon/control/kernel_entries.h"
 #include "router/operate/observe/events.h"
 #include "router/pipeline/routes/route_events.h"
-#include "router/pipeline/routes/routes.h"
 
 namespace surety {
+
+class KernelEntries;
+class Routes;
 
 class LinkWatch {
  public:

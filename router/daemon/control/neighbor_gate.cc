@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/daemon/control/neighbor_gate.h"
 
+#include "router/daemon/workers/shared.h"
+#include "router/pipeline/routes/routes.h"
+
 namespace surety {
 
 void NeighborGate::step(bool collected_all) {

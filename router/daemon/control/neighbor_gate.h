@@ -21,11 +21,12 @@
 #include <functional>
 #include <vector>
 
-#include "router/daemon/workers/shared.h"
 #include "router/pipeline/burst.h"
-#include "router/pipeline/routes/routes.h"
 
 namespace surety {
+
+class Routes;
+class Forwarding;
 
 class NeighborGate {
  public:

@@ -7,6 +7,10 @@
 #include <string>
 
 #include "router/daemon/control/best_effort.h"
+#include "router/daemon/control/frame_collector.h"
+#include "router/daemon/control/frame_sender.h"
+#include "router/daemon/control/link_watch.h"
+#include "router/daemon/control/neighbor_gate.h"
 #include "router/pipeline/flows/mbuf_notes.h"
 #include "router/pipeline/wire/bytes.h"
 #include "router/pipeline/wire/dhcp.h"

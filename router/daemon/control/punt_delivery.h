@@ -13,15 +13,17 @@
 
 #include "conditioners/units.h"
 #include "router/daemon/control/control_links.h"
-#include "router/daemon/control/frame_collector.h"
-#include "router/daemon/control/frame_sender.h"
-#include "router/daemon/control/link_watch.h"
-#include "router/daemon/control/neighbor_gate.h"
 #include "router/daemon/linux/icmp_error.h"
 #include "router/pipeline/exception_counters.h"
+#include "router/pipeline/flows/mbuf_notes.h"
 #include "router/pipeline/routes/neighbors.h"
 
 namespace surety {
+
+class FrameCollector;
+class FrameSender;
+class LinkWatch;
+class NeighborGate;
 
 class PuntDelivery {
  public:

@@ -15,8 +15,11 @@
 #include "router/daemon/control/frame_sender.h"
 #include "router/daemon/control/kernel_entries.h"
 #include "router/daemon/control/link_watch.h"
+#include "router/daemon/control/neighbor_gate.h"
 #include "router/daemon/control/punt_delivery.h"
 #include "router/daemon/workers/shared.h"
+#include "router/operate/observe/events.h"
+#include "router/pipeline/routes/routes.h"
 #include "tests/unit/router/pipeline/data_plane.h"
 #include "tests/unit/router/pipeline/routes/table_sink.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/routes/route_candidates.h"
+#include "router/pipeline/routes/rib.h"
 
 #include <gtest/gtest.h>
 
