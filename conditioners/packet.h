@@ -36,7 +36,7 @@ struct Packet {
 };
 static_assert(sizeof(Packet) == 16 && std::is_trivially_copyable_v<Packet>);
 
-// A customer, as far as it matters to what customers share in parts (fair_share.h): the port, and one of
+// A customer, as far as it matters to what customers share in parts (customer_limits.h): the port, and one of
 // kParts parts behind it.
 using Customer = std::uint16_t;  // port << 8 | part
 inline constexpr std::size_t kParts = 256;

@@ -99,7 +99,7 @@ Control::Known Control::leave() {
     if (c.tap) new NeighborTap(std::move(*c.tap));
     if (!c.responder) return;
     c.responder->neighbors().for_each_known([&](const IpAddress& address, const MacAddress& mac) {
-      known.stations.push_back({c.index, address, mac});
+      known.neighbors.push_back({c.index, address, mac});
     });
   });
   return known;
@@ -109,7 +109,7 @@ Control::Known Control::leave() {
 void Control::inherit(const Known& known) {
   for (const auto& a : known.addresses) kernel_.inherit({a.device, a.address});
   links_.for_each([](ControlPort& c) { c.state.inherited = true; });
-  for (const auto& s : known.stations)
+  for (const auto& s : known.neighbors)
     if (ControlPort* const c = s.interface < links_.interfaces()->size() ? links_.link(s.interface) : nullptr;
         c != nullptr && c->responder && !links_.record_of(*c).is_template)
       c->responder->inherit(s.address, s.mac, clock_.now());

@@ -15,13 +15,13 @@ struct ControlState {
     int device;  // the kernel's index
     Prefix address;
   };
-  struct Station {
+  struct Neighbor {
     InterfaceIndex interface;
     IpAddress address;
     MacAddress mac;
   };
   std::vector<Address> addresses;
-  std::vector<Station> stations;  // neighbours on interfaces with the same numbers
+  std::vector<Neighbor> neighbors;  // on interfaces with the same numbers
 };
 
 }  // namespace surety

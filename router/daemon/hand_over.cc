@@ -64,7 +64,7 @@ bool hear_all(std::vector<T>& all, std::size_t count, auto&& hear) {
 }
 
 Json sizes() {
-  return {sizeof(ContractState), sizeof(ControlState::Address), sizeof(ControlState::Station)};
+  return {sizeof(ContractState), sizeof(ControlState::Address), sizeof(ControlState::Neighbor)};
 }
 
 }  // namespace
@@ -150,7 +150,7 @@ HandoverState OldProcess::take() {
     throw std::runtime_error("the running router cannot hand over to this version of surety: restart it");
   const auto next = [this] { return hear(); };
   bool whole = hear_all(state.known.addresses, json.value("addresses", std::size_t{0}), next) &&
-               hear_all(state.known.stations, json.value("stations", std::size_t{0}), next);
+               hear_all(state.known.neighbors, json.value("stations", std::size_t{0}), next);
   for (const std::size_t count : json.value("contracts", std::vector<std::size_t>()))
     whole = whole && hear_all(state.contracts.emplace_back(), count, next);
   if (!whole) return {};
@@ -246,12 +246,13 @@ void NewProcess::give(const HandoverState& state, int lock) {
   std::vector<std::size_t> counts;
   for (const auto& c : state.contracts) counts.push_back(c.size());
   const ControlState& known = state.known;
-  send(Json{{"contracts", counts}, {"addresses", known.addresses.size()}, {"stations", known.stations.size()}}
-           .dump(),
-       lock);
+  send(
+      Json{{"contracts", counts}, {"addresses", known.addresses.size()}, {"stations", known.neighbors.size()}}
+          .dump(),
+      lock);
   const auto next = [this](std::string_view part) { send(part); };
   send_all(known.addresses, next);
-  send_all(known.stations, next);
+  send_all(known.neighbors, next);
   for (const auto& contracts : state.contracts) send_all(contracts, next);
 }
 

@@ -76,7 +76,7 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
   starting_.lap("ports");
   plane_->make_workers();
   observatory_->show({plane_->snapshot(), plane_->work()});
-  if (!succession_->restore(state, facts(), plane_->workers())) state.known.stations.clear();
+  if (!succession_->restore(state, facts(), plane_->workers())) state.known.neighbors.clear();
   starting_.lap("workers");
   succession_->wait_for_rest();
   control_ = std::make_unique<Control>(

@@ -165,7 +165,7 @@ ClassifyStage::Opened ClassifyStage::create(Burst& v, std::size_t i, std::uint16
   const ParsedPacket& packet = v.header[i];
   const Judgement j = judge(rule, packet.interface);
   std::uint16_t service = v.service[i] = j.service;
-  if (!j.needs_state && !plenty(now)) return {};
+  if (!j.needs_state && !above_reserve(now)) return {};
   const Opener by = opener(packet.key, port);
   const bool shares = j.shares || (j.needs_state && !has_room(rule, packet.interface));
   Opened shared;
@@ -305,9 +305,9 @@ void ClassifyStage::start(FlowRecord& r, const ServiceProgram& program, Time now
   }
 }
 
-bool ClassifyStage::plenty(Time now) const {
+bool ClassifyStage::above_reserve(Time now) const {
   const std::uint32_t reserve = flows_.capacity() / 4;
-  return flows_.size() < flows_.capacity() - reserve && (!limited_ || creations_.spare(reserve, now));
+  return flows_.size() < flows_.capacity() - reserve && (!limited_ || creations_.above_reserve(reserve, now));
 }
 
 void ClassifyStage::closed(FlowId id) {

@@ -4,7 +4,7 @@
 // Rules are consulted when a flow is created; the flow record keeps the answer. Packets are dropped here only
 // by the source check and by filters (filter_stage.h). Where a new flow gets no record,
 // because the table is full, because more flows are new than flow_table.creation_rate, or because its
-// customer has used its part of either (fair_share.h), the rule of each packet is looked up:
+// customer has used its part of either (customer_limits.h), the rule of each packet is looked up:
 //  - packets whose service needs no state get that service;
 //  - packets of a known contract (`per: source` and the like) are conditioned by that contract;
 //  - all others are degraded to best effort, counted by the reason (drop_reason.h). They have no guarantee
@@ -35,7 +35,7 @@
 #include <span>
 #include <vector>
 
-#include "conditioners/fair_share.h"
+#include "conditioners/customer_limits.h"
 #include "router/pipeline/burst.h"
 #include "router/pipeline/counters.h"
 #include "router/pipeline/filter_stage.h"
@@ -209,7 +209,7 @@ class ClassifyStage {
   bool carries_over(const Request& request) const;
   void carry_over(Request& request, std::uint32_t held);
   bool full() const { return flows_.size() == flows_.capacity(); }
-  bool plenty(Time now) const;
+  bool above_reserve(Time now) const;
 
   const Snapshot* snapshot_;
   std::span<PortCounters> ports_;
@@ -223,7 +223,7 @@ class ClassifyStage {
   ContractLedger ledger_;  // records with a conditioner's state
   ContractBounds bounds_;  // records of contracts, without excess contracts
   FlowHolders holders_;
-  FairLimit creations_;
+  CustomerLimiter creations_;
   bool limited_;
   std::uint32_t within_left_ = 0, beyond_left_ = 0;  // kDisplacements left in this burst
   Duration per_record_;                              // time of the sweep for one record

@@ -186,7 +186,7 @@ ConditionStage::Fate ConditionStage::condition(Burst& v, std::size_t i, PortInde
 DropReason ConditionStage::pool_refuses(const FlowKey& key, PortIndex port) const {
   const std::uint32_t free = may_hold_ - std::min(pool_.held(), may_hold_);
   if (free == 0) return DropReason::buffer_total;
-  const bool room = FairShare::plenty(free, may_hold_) || shares_.room(customer_(key, port), free);
+  const bool room = CustomerQuota::above_reserve(free, may_hold_) || shares_.room(customer_(key, port), free);
   return room ? DropReason::none : DropReason::buffer_share;
 }
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "conditioners/csa_controller.h"
+#include "conditioners/customer_limits.h"
 #include "conditioners/enhanced_token_bucket.h"
-#include "conditioners/fair_share.h"
 #include "conditioners/release_wheel.h"
 #include "router/pipeline/alpha_clocks.h"
 #include "router/pipeline/burst.h"
@@ -100,7 +100,7 @@ class ConditionStage {
   HoldingPool pool_;
   std::uint32_t may_hold_;  // packets; the snapshot's limit, and at most the pool's
   CustomerHasher customer_;
-  FairShare shares_;  // parts of the pool
+  CustomerQuota shares_;  // parts of the pool
   ReleaseWheel wheel_;
   AlphaClocks clocks_;
   std::vector<Ratio> alphas_;  // the ports' own queues', indexed by domain; sized for all future domains

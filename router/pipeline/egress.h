@@ -18,7 +18,7 @@
 
 #include "aqm/class_scheduler.h"
 #include "aqm/port_shaper.h"
-#include "conditioners/fair_share.h"
+#include "conditioners/customer_limits.h"
 #include "router/pipeline/aggregate_markers.h"
 #include "router/pipeline/class_split.h"
 #include "router/pipeline/congestion_domains.h"
@@ -158,7 +158,7 @@ class Egress {
   std::array<ActiveQueue::Notice, kBurst> notices_;
   std::array<Hierarchy::Arrival, kBurst> arrivals_;
   SignalOutbox notes_;
-  FairLimit told_;  // signals per congested interface, in fair parts
+  CustomerLimiter told_;  // signals per congested interface, in fair parts
 };
 
 // New values of all parts of an Egress that its configuration determines.

@@ -69,7 +69,7 @@ void PacketDisposal::adopt(const std::vector<KernelPeer>& peers, std::size_t por
   std::ranges::copy(peers, peers_.begin());
   const bool any = std::ranges::any_of(peers, [](KernelPeer p) { return p != KernelPeer::none; });
   punts_ = any ? ring_ : nullptr;
-  for (FairLimit& limit : limits_) limit.share_among(std::max<std::size_t>(1, ports));
+  for (CustomerLimiter& limit : limits_) limit.share_among(std::max<std::size_t>(1, ports));
 }
 
 void PacketDisposal::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset,

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "conditioners/fair_share.h"
+#include "conditioners/customer_limits.h"
 #include "router/pipeline/burst.h"
 #include "router/pipeline/capture/capture_tap.h"
 #include "router/pipeline/counters.h"
@@ -116,7 +116,8 @@ class PacketDisposal {
   rte_ring* const ring_;
   rte_ring* punts_;  // ring_, or nullptr while exceptions are dropped
   CustomerHasher customer_;
-  std::vector<FairLimit> limits_;  // indexed by reason, and one for refused packets; empty without a ring
+  std::vector<CustomerLimiter>
+      limits_;  // indexed by reason, and one for refused packets; empty without a ring
   Time now_{};
   std::array<rte_mbuf*, kBurst> deferred_;
   std::array<Why, kBurst> why_;  // parallel to deferred_

@@ -44,7 +44,7 @@ struct ControlPort {
   // responder; 0: none.
   int interface = 0;
   MacAddress mac{};  // the port's
-  std::optional<TapTwin> twin;
+  std::optional<TapMirror> twin;
   LinkPrograms programs;
   std::unique_ptr<Responder> responder;  // nullptr: no neighbours on this port
   std::optional<TagSelector> tags;       // on a template

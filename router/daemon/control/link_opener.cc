@@ -91,7 +91,7 @@ void LinkOpener::open_port(ControlPort& c, const MacAddress& mac, Time now) {
   c.addresses.emplace(port.addresses, c.mac, links_.router_addresses());
   const std::string name = DpdkPort::interface(port.device);
   if (!name.empty()) c.interface = static_cast<int>(if_nametoindex(name.c_str()));
-  if (DpdkPort::peer(port.device) == KernelPeer::twin) open_twin(c, port.twin);
+  if (DpdkPort::peer(port.device) == KernelPeer::twin) open_mirror(c, port.twin);
   if (c.interface == 0) return;
   routes_.bind_port(c.index, c.interface);
   links_.bind(c);
@@ -110,12 +110,12 @@ void LinkOpener::open_tap(ControlPort& c) {
   }
 }
 
-void LinkOpener::open_twin(ControlPort& c, const std::optional<std::string>& twin) {
+void LinkOpener::open_mirror(ControlPort& c, const std::optional<std::string>& twin) {
   const std::string name = links_.name_of(c);
   const std::string what = (c.index < links_.ports().size() ? "port " : "interface ") + name;
   if (twin != "") {
     try {
-      c.twin.emplace(TapTwinSettings{twin.value_or(name), c.mac, links_.mtu_of(c)});
+      c.twin.emplace(TapMirrorSettings{twin.value_or(name), c.mac, links_.mtu_of(c)});
       c.interface = c.twin->ifindex();
       return;
     } catch (const std::runtime_error& e) {
@@ -150,7 +150,7 @@ void LinkOpener::open_interface(std::size_t definition, const MacAddress& mac, T
   c.mac = mac;
   c.addresses.emplace(i.addresses, c.mac, links_.router_addresses());
   if (DpdkPort::peer(links_.config().ports[links_.port_of(c)].device) == KernelPeer::none) return;
-  open_twin(c, i.twin);
+  open_mirror(c, i.twin);
   links_.bind(c);
   const std::size_t neighbors =
       std::max<std::size_t>(4096, i.members() * i.hosts * (1 + TagBindings::kV6PerHost));

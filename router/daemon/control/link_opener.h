@@ -54,7 +54,7 @@ class LinkOpener {
   void open_port(ControlPort& c, const MacAddress& mac, Time now);
   void open_interfaces(Time now);
   void open_interface(std::size_t definition, const MacAddress& mac, Time now);
-  void open_twin(ControlPort& c, const std::optional<std::string>& twin);
+  void open_mirror(ControlPort& c, const std::optional<std::string>& twin);
   void open_tap(ControlPort& c);
   void close_interfaces(const config::Config& next_config, const Interfaces& next);
   void close_ports(const config::Config& next);

@@ -4,7 +4,7 @@
 //
 // Sans-I/O. The error leaves by the packet's ingress port, to the neighbour that sent it, from an address of
 // that port. All errors of the router share a limit, in which each customer has a part: kAtOnce, then
-// kPerSecond (RFC 1812 4.3.2.8, RFC 4443 2.4 f; fair_share.h).
+// kPerSecond (RFC 1812 4.3.2.8, RFC 4443 2.4 f; customer_limits.h).
 //
 // All are CS6 (RFC 1812 4.3.2.5). The first kLongAtOnce, then kLongPerSecond, quote as much of the packet as
 // fits into 576 bytes (RFC 1812 4.3.2.3), with IPv6 into 1280. Further errors, too many for an operator or
@@ -19,7 +19,7 @@
 #include <string_view>
 
 #include "conditioners/counter_table.h"
-#include "conditioners/fair_share.h"
+#include "conditioners/customer_limits.h"
 #include "router/pipeline/routes/port_addresses.h"
 #include "router/pipeline/wire/outbox.h"
 
@@ -89,7 +89,7 @@ class IcmpErrors {
                         const PortAddresses& addresses, Slot& slot, Time now,
                         const InterfaceInformation* told);
 
-  FairLimit limit_, long_;
+  CustomerLimiter limit_, long_;
   std::optional<IpAddress> id_;
   std::array<std::uint64_t, kIcmpErrorResults> results_{};
 };

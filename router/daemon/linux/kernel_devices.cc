@@ -188,7 +188,7 @@ void behave_as_router(const std::string& name) {
 
 }  // namespace
 
-TapTwin::TapTwin(const TapTwinSettings& settings)
+TapMirror::TapMirror(const TapMirrorSettings& settings)
     : name_(settings.name),
       fd_(make_tap(name_)),
       ifindex_(static_cast<int>(::if_nametoindex(name_.c_str()))) {
@@ -199,15 +199,15 @@ TapTwin::TapTwin(const TapTwinSettings& settings)
   tun::bring_up(name_);
 }
 
-bool TapTwin::write(std::span<const std::uint8_t> frame) {
+bool TapMirror::write(std::span<const std::uint8_t> frame) {
   return ::write(fd_.get(), frame.data(), frame.size()) == static_cast<ssize_t>(frame.size());
 }
 
-std::span<const std::uint8_t> TapTwin::read(std::span<std::uint8_t> room) {
+std::span<const std::uint8_t> TapMirror::read(std::span<std::uint8_t> room) {
   return tun::read(fd_, room);
 }
 
-void TapTwin::set_carrier(bool up) {
+void TapMirror::set_carrier(bool up) {
   int value = up ? 1 : 0;
   if (::ioctl(fd_.get(), TUNSETCARRIER, &value) != 0)
     throw std::system_error(errno, std::generic_category(), "cannot set the carrier of " + name_);

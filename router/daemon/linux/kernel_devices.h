@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Devices of the kernel: the TUN and TAP devices that the router makes (PuntDevice, TapTwin), and the
+// Devices of the kernel: the TUN and TAP devices that the router makes (PuntDevice, TapMirror), and the
 // settings of interfaces.
 #pragma once
 
@@ -94,7 +94,7 @@ class PuntDevice {
   std::string name_;
 };
 
-struct TapTwinSettings {
+struct TapMirrorSettings {
   std::string name;
   MacAddress mac{};
   std::uint16_t mtu = 1500;  // bytes of the IP packet
@@ -110,12 +110,12 @@ struct TapTwinSettings {
 // IPv6: the link-local address that the kernel derives from the MAC address; the kernel behaves as a router
 // on it (RFC 4861 6.2.1: solicits no routers, accepts no advertisements, sets the router flag in its own).
 // This needs a writable /proc/sys/net, as in a separate namespace; otherwise the kernel's defaults hold.
-class TapTwin {
+class TapMirror {
  public:
   // Makes the device in the calling thread's network namespace and brings it up, without carrier. Needs
   // CAP_NET_ADMIN. Throws std::runtime_error, for one if an interface of that name exists. The device is
   // removed with the object.
-  explicit TapTwin(const TapTwinSettings& settings);
+  explicit TapMirror(const TapMirrorSettings& settings);
 
   const std::string& name() const { return name_; }
   int ifindex() const { return ifindex_; }

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "conditioners/fair_share.h"
+#include "conditioners/customer_limits.h"
 #include "conditioners/packet.h"
 #include "conditioners/rng.h"
 
@@ -71,7 +71,7 @@ class FlowHolders {
 
   static constexpr Customer kNobody = 0xffff;
 
-  FairShare shares_;
+  CustomerQuota shares_;
   std::vector<Customer> customers_;     // customer of each record
   std::vector<std::uint32_t> sharers_;  // number of flows of each contract's record
   Rng rng_;

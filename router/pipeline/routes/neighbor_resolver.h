@@ -10,7 +10,7 @@
 //
 // Time is an argument; bounded: `capacity` addresses, `asking` of them unknown, and at most one request for
 // each per kRetry. Addresses that never answered are displaced, the oldest first. A known address is
-// displaced only if its MAC address has the most of all and more than its part (station_addresses.h): first
+// displaced only if its MAC address has the most of all and more than its part (neighbor_addresses.h): first
 // unwanted ones.
 #pragma once
 
@@ -23,8 +23,8 @@
 
 #include "conditioners/units.h"
 #include "config/config.h"
+#include "router/pipeline/routes/neighbor_addresses.h"
 #include "router/pipeline/routes/prefix_table.h"
-#include "router/pipeline/routes/station_addresses.h"
 
 namespace surety {
 
@@ -125,7 +125,7 @@ class NeighborResolver {
   Entries entries_;
   std::set<std::pair<Time, IpAddress>> schedule_;  // all entries, by `due`
   std::map<std::uint64_t, IpAddress> asking_;      // unknown ones, by `turn`
-  StationAddresses stations_;                      // known ones
+  NeighborAddresses stations_;                     // known ones
   std::uint64_t turns_ = 0;
   std::deque<Change> changes_;
 };

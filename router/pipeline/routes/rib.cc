@@ -10,7 +10,7 @@ namespace {
 
 // A route may need more room than one neighbour's host route: several /32 share a table of 256. If this many
 // do not help, another resource is exhausted.
-constexpr std::size_t kStationsForRoute = 4;
+constexpr std::size_t kNeighborsForRoute = 4;
 constexpr std::uint32_t kPause = 256;
 constexpr std::size_t kStepsOfChange = 32;  // a change in the FIB takes as long as looking at so many routes
 
@@ -148,7 +148,7 @@ void Rib::make_room(const Prefix& prefix, const RouteCandidates::Candidate& to) 
   }
   making_room_ = true;
   std::vector<Prefix> gone;
-  while (gone.size() < kStationsForRoute && is_rejected(prefix)) {
+  while (gone.size() < kNeighborsForRoute && is_rejected(prefix)) {
     const auto station = that_yields(prefix, to);
     if (!station) break;
     withdraw(gone.emplace_back(*station));

@@ -4,7 +4,7 @@
 // Made for millions of routes: some 70 bytes for each, and work on all routes (next hops with another
 // meaning, routes of another generation) can be done a little at a time, see limit_work().
 //
-// If the sink has no room for a route, host routes of neighbours are withdrawn for it (station_routes.h);
+// If the sink has no room for a route, host routes of neighbours are withdrawn for it (neighbor_routes.h);
 // they return when there is room again, after the routes.
 #pragma once
 
@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "router/pipeline/routes/hop_sets.h"
+#include "router/pipeline/routes/neighbor_routes.h"
 #include "router/pipeline/routes/prefix_table.h"
 #include "router/pipeline/routes/route_events.h"
-#include "router/pipeline/routes/station_routes.h"
 
 namespace surety {
 
@@ -213,7 +213,7 @@ class Rib {
   Lengths all_{}, on_link_{};   // programmed prefixes
   std::size_t programmed_ = 0, rejected_ = 0;
   std::array<std::size_t, 2> of_family_{};  // programmed, by family
-  StationRoutes stations_;                  // programmed
+  NeighborRoutes stations_;                 // programmed
   bool making_room_ = false;
   std::uint32_t pause_ = 0;  // rejections to skip before neighbours' host routes are withdrawn again
   std::size_t steps_ = SIZE_MAX;

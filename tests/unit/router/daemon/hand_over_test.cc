@@ -65,7 +65,7 @@ std::string of_an_address() {
 }
 
 std::string of_a_station() {
-  return sent<ControlState::Station>([](ControlState::Station& s) {
+  return sent<ControlState::Neighbor>([](ControlState::Neighbor& s) {
     s.interface = 0x71;
     s.address = kAddress;
     s.mac = {2, 0, 0, 0, 0, 9};

@@ -27,9 +27,9 @@ class ForwardingGuardTest : public InNetworkNamespace {
     InNetworkNamespace::SetUp();
     if (IsSkipped()) return;
     run("ip link set lo up && sysctl -q net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1");
-    customer_.emplace(TapTwinSettings{.name = "customer", .mac = frames::kOurMac});
-    core_.emplace(TapTwinSettings{.name = "core", .mac = frames::kOurMac});
-    for (TapTwin* const twin : {&*customer_, &*core_}) twin->set_carrier(true);
+    customer_.emplace(TapMirrorSettings{.name = "customer", .mac = frames::kOurMac});
+    core_.emplace(TapMirrorSettings{.name = "core", .mac = frames::kOurMac});
+    for (TapMirror* const twin : {&*customer_, &*core_}) twin->set_carrier(true);
     // The carrier comes later.
     for (const char* const twin : {"customer", "core"})
       run(std::string("timeout 5 sh -c 'until ip link show ") + twin +
@@ -50,7 +50,7 @@ class ForwardingGuardTest : public InNetworkNamespace {
     return frames::ethernet(frames::kIpv4) + frames::ip4(1, icmp, {.destination = 0x0a0100fe});
   }
   // IPv4 packets of that protocol that the kernel sends by a twin within a while.
-  static std::size_t sent(TapTwin& twin, std::uint8_t protocol, std::size_t wanted) {
+  static std::size_t sent(TapMirror& twin, std::uint8_t protocol, std::size_t wanted) {
     Octets room(2048);
     std::size_t n = 0;
     const auto until = std::chrono::steady_clock::now() + (wanted > 0 ? 5s : 100ms);
@@ -63,7 +63,7 @@ class ForwardingGuardTest : public InNetworkNamespace {
     return n;
   }
 
-  std::optional<TapTwin> customer_, core_;
+  std::optional<TapMirror> customer_, core_;
 };
 
 TEST_F(ForwardingGuardTest, TheKernelWouldForward) {

@@ -36,9 +36,9 @@ const Octets kReply =
     kPeer + Octets(kMac.begin(), kMac.end()) +
     Octets{8, 6, 0, 1, 8, 0, 6, 4, 0, 2, 2, 0, 0, 0, 0, 1, 10, 9, 1, 254, 2, 0, 0, 0, 0, 0x99, 10, 9, 1, 1};
 
-class TapTwinTest : public InNetworkNamespace {
+class TapMirrorTest : public InNetworkNamespace {
  protected:
-  void open(std::uint16_t mtu = 1500) { twin.emplace(TapTwinSettings{"mem0", kMac, mtu}); }
+  void open(std::uint16_t mtu = 1500) { twin.emplace(TapMirrorSettings{"mem0", kMac, mtu}); }
   void open_with_address() {
     open();
     run("ip addr add 10.9.1.254/24 dev mem0");
@@ -63,10 +63,10 @@ class TapTwinTest : public InNetworkNamespace {
   static bool shows(const std::string& command, const std::string& text) {
     return std::system((command + " | grep -q '" + text + "'").c_str()) == 0;  // NOLINT(cert-env33-c)
   }
-  std::optional<TapTwin> twin;
+  std::optional<TapMirror> twin;
 };
 
-TEST_F(TapTwinTest, HasTheMacAddressAndMtuOfItsPort) {
+TEST_F(TapMirrorTest, HasTheMacAddressAndMtuOfItsPort) {
   open(9000);
   EXPECT_EQ(twin->name(), "mem0");
   EXPECT_EQ(twin->ifindex(), static_cast<int>(::if_nametoindex("mem0")));
@@ -74,7 +74,7 @@ TEST_F(TapTwinTest, HasTheMacAddressAndMtuOfItsPort) {
   EXPECT_TRUE(shows("ip link show mem0", "link/ether 02:00:00:00:00:01"));
 }
 
-TEST_F(TapTwinTest, CarrierFollowsTheLink) {
+TEST_F(TapMirrorTest, CarrierFollowsTheLink) {
   open();
   EXPECT_TRUE(shows("ip link show mem0", "NO-CARRIER,.*UP"));
   twin->set_carrier(true);
@@ -83,14 +83,14 @@ TEST_F(TapTwinTest, CarrierFollowsTheLink) {
   EXPECT_TRUE(shows("ip link show mem0", "NO-CARRIER"));
 }
 
-TEST_F(TapTwinTest, KernelAnswersArpFromIt) {
+TEST_F(TapMirrorTest, KernelAnswersArpFromIt) {
   open_with_address();
   ASSERT_TRUE(twin->write(kRequest));
   EXPECT_EQ(next(is_arp), kReply);
   EXPECT_TRUE(shows("ip neigh show dev mem0", "10.9.1.1 lladdr 02:00:00:00:00:99"));
 }
 
-TEST_F(TapTwinTest, FramesOfTheKernelComeWithTheirVlanTags) {
+TEST_F(TapMirrorTest, FramesOfTheKernelComeWithTheirVlanTags) {
   open_with_address();
   const Fd raw(::socket(AF_PACKET, SOCK_RAW, 0));
   sockaddr_ll where{};
@@ -105,19 +105,19 @@ TEST_F(TapTwinTest, FramesOfTheKernelComeWithTheirVlanTags) {
   EXPECT_EQ(next([](const Octets& f) { return f.size() >= 14 && f[12] == 0x81; }), tagged);
 }
 
-TEST_F(TapTwinTest, AFrameLargerThanTheRoomFillsIt) {
+TEST_F(TapMirrorTest, AFrameLargerThanTheRoomFillsIt) {
   open_with_address();
   ASSERT_TRUE(twin->write(kRequest));
   EXPECT_EQ(next(is_arp, 20), Octets(kReply.begin(), kReply.begin() + 20));
 }
 
-TEST_F(TapTwinTest, NothingToReadIsEmpty) {
+TEST_F(TapMirrorTest, NothingToReadIsEmpty) {
   open();
   Octets room(64);
   EXPECT_TRUE(twin->read(room).empty());
 }
 
-TEST_F(TapTwinTest, IsARoutersInterface) {
+TEST_F(TapMirrorTest, IsARoutersInterface) {
   run("echo 1 > /proc/sys/net/ipv6/conf/default/accept_ra");
   open();
   EXPECT_EQ(tun::read_setting("/proc/sys/net/ipv6/conf/mem0/forwarding"), 1);
@@ -128,37 +128,37 @@ TEST_F(TapTwinTest, IsARoutersInterface) {
   EXPECT_TRUE(shows("ip -6 addr show dev mem0", "fe80::ff:fe00:1/64"));
 }
 
-TEST_F(TapTwinTest, ADeviceThatIsDownRefuses) {
+TEST_F(TapMirrorTest, ADeviceThatIsDownRefuses) {
   open();
   run("ip link set mem0 down");
   EXPECT_FALSE(twin->write(kRequest));
 }
 
-TEST_F(TapTwinTest, GoesWithItsObject) {
+TEST_F(TapMirrorTest, GoesWithItsObject) {
   open();
   twin.reset();
   EXPECT_EQ(::if_nametoindex("mem0"), 0U);
 }
 
-TEST_F(TapTwinTest, NeverTakesAnInterfaceThatExists) {
+TEST_F(TapMirrorTest, NeverTakesAnInterfaceThatExists) {
   make_wire();
   EXPECT_THAT(
       [] {
-        TapTwin({"a0", kMac, 1500});
+        TapMirror({"a0", kMac, 1500});
       },
       ThrowsMessage<std::runtime_error>("an interface `a0` exists already"));
 }
 
-TEST(TapTwinName, MustBeAnInterfaceName) {
+TEST(TapMirrorName, MustBeAnInterfaceName) {
   EXPECT_THAT(
       [] {
-        TapTwin({"sixteen-letters-", kMac, 1500});
+        TapMirror({"sixteen-letters-", kMac, 1500});
       },
       ThrowsMessage<std::runtime_error>(
           "\"sixteen-letters-\" is not an interface name (1 to 15 characters)"));
 }
 
-TEST_F(TapTwinTest, MtuThatCannotBeIsRefused) {
+TEST_F(TapMirrorTest, MtuThatCannotBeIsRefused) {
   EXPECT_THAT([this] { open(20); },
               ThrowsMessage<std::runtime_error>("cannot give mem0 its port's MTU: Invalid argument"));
   EXPECT_EQ(::if_nametoindex("mem0"), 0U);

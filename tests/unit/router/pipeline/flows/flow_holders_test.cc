@@ -51,7 +51,7 @@ TEST(FlowHolders, WhatIsFoundYields) {
   for (int round = 0; round < 300; ++round) {
     const std::uint32_t flows = 20 + rng.next() % (round % 2 == 0 ? 200 : 5000);
     FlowHolders holders(flows, 3, rng.next());
-    FairShare shares(3);
+    CustomerQuota shares(3);
     std::map<FlowId, Customer> who;
     const std::uint32_t customers = 1 + rng.next() % 100, skew = 1 + rng.next() % 4;
     for (FlowId id = 0; id < flows; ++id) {

@@ -330,7 +330,7 @@ TEST_F(FullTable, AStationThatAnswersForThousandsMakesRoom) {
 
 // Also while it goes on, and before it has answered.
 TEST_F(FullTable, WhoHasNoMoreThanItsPartKeepsIt) {
-  for (std::uint32_t i = 0; i < 64 * StationAddresses::kPart; ++i) {
+  for (std::uint32_t i = 0; i < 64 * NeighborAddresses::kPart; ++i) {
     const MacAddress mac{{2, 0, 0, 0, 1, static_cast<std::uint8_t>(i % 64)}};
     ASSERT_TRUE(learn(host(60'000 + i), mac, at(1s)));
   }
@@ -341,7 +341,7 @@ TEST_F(FullTable, WhoHasNoMoreThanItsPartKeepsIt) {
   fill(10'000, 20'000, at(2s));
   table.learn(host(59'999), kOther, true, at(2s));
   EXPECT_NE(table.find(host(59'999)), nullptr);
-  for (std::uint32_t i = 0; i < 64 * StationAddresses::kPart; ++i)
+  for (std::uint32_t i = 0; i < 64 * NeighborAddresses::kPart; ++i)
     ASSERT_NE(table.find(host(60'000 + i)), nullptr) << i;
   EXPECT_EQ(table.size(), 4096U);
 }

@@ -18,7 +18,7 @@
 
 namespace surety {
 
-class StationRoutes {
+class NeighborRoutes {
  public:
   static constexpr std::size_t kPart = 4;
 

@@ -16,7 +16,7 @@
 
 namespace surety {
 
-class StationAddresses {
+class NeighborAddresses {
  public:
   static constexpr std::size_t kPart = 16;
   using Addresses = std::map<std::uint64_t, IpAddress>;  // indexed by turn: in the order of resolution

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "conditioners/fair_share.h"
+#include "conditioners/customer_limits.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@ namespace {
 
 // A room of 900 places.
 struct Room {
-  FairShare shares{2};
+  CustomerQuota shares{2};
   std::uint32_t used = 0;
   bool enter(Customer who) {
     if (used == 900 || !shares.room(who, 900 - used)) return false;
@@ -22,19 +22,19 @@ struct Room {
   }
 };
 
-TEST(FairShare, OneAloneHasEightNinths) {
+TEST(CustomerQuota, OneAloneHasEightNinths) {
   Room room;
   EXPECT_EQ(room.fill(3), 800u);
 }
 
-TEST(FairShare, SomeRoomIsLeftHoweverManyWantAll) {
+TEST(CustomerQuota, SomeRoomIsLeftHoweverManyWantAll) {
   Room room;
   for (Customer who = 0; who < 256; ++who) room.fill(who);
   EXPECT_EQ(room.used, 848u) << "a port's sixteen seventeenths, rounded up";
   EXPECT_TRUE(room.enter(0x100)) << "of another port";
 }
 
-TEST(FairShare, WhatIsGivenBackIsThereAgain) {
+TEST(CustomerQuota, WhatIsGivenBackIsThereAgain) {
   Room room;
   room.fill(3);
   for (int i = 0; i < 100; ++i) room.shares.remove(3), --room.used;
@@ -42,14 +42,14 @@ TEST(FairShare, WhatIsGivenBackIsThereAgain) {
   EXPECT_EQ(room.fill(3), 100u);
 }
 
-TEST(FairShare, NobodyIsRefusedWhereThereIsPlenty) {
+TEST(CustomerQuota, NobodyIsRefusedWhereThereIsPlenty) {
   Room room;
-  while (FairShare::plenty(900 - room.used, 900)) ASSERT_TRUE(room.enter(3));
+  while (CustomerQuota::above_reserve(900 - room.used, 900)) ASSERT_TRUE(room.enter(3));
   EXPECT_EQ(room.used, 800u);
 }
 
-TEST(FairShare, AHolderYieldsUntilTheNewcomerHasAsMuch) {
-  FairShare shares(2);
+TEST(CustomerQuota, AHolderYieldsUntilTheNewcomerHasAsMuch) {
+  CustomerQuota shares(2);
   for (int i = 0; i < 90; ++i) shares.add(1);
   EXPECT_TRUE(shares.within(2)) << "has nothing";
   EXPECT_TRUE(shares.yields(1, 2));
@@ -62,8 +62,8 @@ TEST(FairShare, AHolderYieldsUntilTheNewcomerHasAsMuch) {
   EXPECT_FALSE(shares.yields(2, 1));
 }
 
-TEST(FairShare, WhoHasNoMoreThanItsPartYieldsToNobody) {
-  FairShare shares(1);
+TEST(CustomerQuota, WhoHasNoMoreThanItsPartYieldsToNobody) {
+  CustomerQuota shares(1);
   for (int i = 0; i < 90; ++i) shares.add(1);
   for (int i = 0; i < 10; ++i) shares.add(2);
   EXPECT_FALSE(shares.yields(2, 3));
@@ -71,9 +71,9 @@ TEST(FairShare, WhoHasNoMoreThanItsPartYieldsToNobody) {
 }
 
 // A port is a port, however many customers it has: those behind another cannot take more than half.
-TEST(FairShare, BetweenPortsThePartOfThePortCounts) {
+TEST(CustomerQuota, BetweenPortsThePartOfThePortCounts) {
   constexpr Customer kAlone = 0x100;
-  FairShare shares(2);
+  CustomerQuota shares(2);
   for (int i = 0; i < 45; ++i) shares.add(kAlone);
   for (Customer c = 0; c < 50; ++c) shares.add(c);
   EXPECT_FALSE(shares.within(50 - 1));
@@ -85,8 +85,8 @@ TEST(FairShare, BetweenPortsThePartOfThePortCounts) {
   EXPECT_FALSE(shares.yields(48, kAlone)) << "has less than the mean of its port";
 }
 
-TEST(FairShare, APortThatHasNothingIsWithinItsPart) {
-  FairShare shares(2);
+TEST(CustomerQuota, APortThatHasNothingIsWithinItsPart) {
+  CustomerQuota shares(2);
   for (int i = 0; i < 90; ++i) shares.add(1);
   EXPECT_TRUE(shares.within(0x100));
   EXPECT_TRUE(shares.yields(1, 0x100));
@@ -99,17 +99,17 @@ constexpr Customer of(std::uint8_t port, std::uint8_t part) {
 }
 
 // How many of `n` events a millisecond of this customer are permitted in [from, to).
-std::uint32_t permitted(FairLimit& limit, Customer who, std::uint32_t n, Time from, Time to) {
+std::uint32_t permitted(CustomerLimiter& limit, Customer who, std::uint32_t n, Time from, Time to) {
   std::uint32_t count = 0;
   for (Time t = from; t < to; t += 1ms)
     for (std::uint32_t i = 0; i < n; ++i) count += limit.permit(who, t);
   return count;
 }
 
-TEST(FairLimit, ThePortsThatAreThereShareIt) {
+TEST(CustomerLimiter, ThePortsThatAreThereShareIt) {
   // One wants all that it gets; what is another port's share is the rate over the ports that are there.
   const auto of_the_other = [](std::size_t sharing) {
-    FairLimit limit(1000, 100, 32, kStart);
+    CustomerLimiter limit(1000, 100, 32, kStart);
     limit.share_among(sharing);
     permitted(limit, of(0, 1), 1000, kStart, kStart + 1s);
     std::uint32_t count = 0;
@@ -122,16 +122,16 @@ TEST(FairLimit, ThePortsThatAreThereShareIt) {
   EXPECT_GT(of_the_other(2), 2 * of_the_other(32));
 }
 
-TEST(FairLimit, OneAloneHasTheWholeRate) {
-  FairLimit limit(1000, 100, 4, kStart);
+TEST(CustomerLimiter, OneAloneHasTheWholeRate) {
+  CustomerLimiter limit(1000, 100, 4, kStart);
   const std::uint32_t at_once = permitted(limit, of(2, 7), 1000, kStart, kStart + 1ms);
   EXPECT_GE(at_once, 100u);
   EXPECT_LE(at_once, 200u);
   EXPECT_NEAR(permitted(limit, of(2, 7), 10, kStart + 1ms, kStart + 1ms + 2s), 2000, 10);
 }
 
-TEST(FairLimit, NeverMoreThanTheRateAndWhatWasThereAtOnce) {
-  FairLimit limit(1000, 100, 4, kStart);
+TEST(CustomerLimiter, NeverMoreThanTheRateAndWhatWasThereAtOnce) {
+  CustomerLimiter limit(1000, 100, 4, kStart);
   std::uint32_t all = 0;
   for (Time t = kStart; t < kStart + 1s; t += 1ms)
     for (std::uint32_t who = 0; who < 1024; who += 16) all += limit.permit(static_cast<Customer>(who), t);
@@ -140,8 +140,8 @@ TEST(FairLimit, NeverMoreThanTheRateAndWhatWasThereAtOnce) {
 }
 
 // A port's share is 250 a second, an eighth of it 31.
-TEST(FairLimit, TheModestAreNotRefusedBecauseOfOneWhoWantsAll) {
-  FairLimit limit(1000, 100, 4, kStart);
+TEST(CustomerLimiter, TheModestAreNotRefusedBecauseOfOneWhoWantsAll) {
+  CustomerLimiter limit(1000, 100, 4, kStart);
   std::uint32_t neighbour = 0, elsewhere = 0, greedy = 0;
   for (int ms = 0; ms < 10'000; ++ms) {
     const Time t = kStart + ms * 1ms;
@@ -155,8 +155,8 @@ TEST(FairLimit, TheModestAreNotRefusedBecauseOfOneWhoWantsAll) {
   EXPECT_NEAR(greedy, 9'600, 100) << "what the others leave";
 }
 
-TEST(FairLimit, WhoHasAllPartsOfAPortHasThatPortAlone) {
-  FairLimit limit(1000, 100, 4, kStart);
+TEST(CustomerLimiter, WhoHasAllPartsOfAPortHasThatPortAlone) {
+  CustomerLimiter limit(1000, 100, 4, kStart);
   std::uint32_t elsewhere = 0;
   for (int ms = 0; ms < 10'000; ++ms) {
     const Time t = kStart + ms * 1ms;

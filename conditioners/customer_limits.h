@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts of shared resources for each customer: places in a room (FairShare), events per second (FairLimit).
+// Parts of shared resources for each customer: places in a room (CustomerQuota), events per second
+// (CustomerLimiter).
 #pragma once
 
 #include <vector>
@@ -18,14 +19,14 @@ namespace surety {
 // of a customer the mean of the customers of its port that do. A holder that has more than its fair part
 // yields() to a newcomer that has less than it, so that in the end all that want room have the same. An owner
 // of a room that cannot take places back uses room() alone.
-class FairShare {
+class CustomerQuota {
  public:
   static constexpr std::uint64_t kOfCustomer = 8, kOfPort = 16;
 
-  explicit FairShare(std::size_t ports) : ports_(ports), customers_(ports * kParts) {}
+  explicit CustomerQuota(std::size_t ports) : ports_(ports), customers_(ports * kParts) {}
 
   // True if each customer may have one more, so that room() need not be called.
-  static bool plenty(std::uint64_t free, std::uint64_t capacity) {
+  static bool above_reserve(std::uint64_t free, std::uint64_t capacity) {
     return free * (kOfCustomer + 1) > capacity;
   }
   // True if the customer may have one more, with so much free.
@@ -85,13 +86,13 @@ class FairShare {
 // half of a port's bucket only one within its own. So one alone may use the whole rate, and a customer within
 // an eighth of its port's share, which is the rate over the number of ports, is not refused because of
 // others: neither of its port, as long as no more than eight of them want so much, nor of other ports.
-class FairLimit {
+class CustomerLimiter {
  public:
   static constexpr std::uint32_t kOfPort = 8, kLeastAtOnce = 4;
 
   // `at_once`: burst of a single customer; as much again is kept for customers within their share. `ports` >
   // 0; customers are of ports below that.
-  FairLimit(std::uint32_t per_second, std::uint32_t at_once, std::size_t ports, Time now);
+  CustomerLimiter(std::uint32_t per_second, std::uint32_t at_once, std::size_t ports, Time now);
 
   // Sets the number of ports that share the rate, at least 1.
   void share_among(std::size_t ports);
@@ -103,7 +104,7 @@ class FairLimit {
   // The result of permit(), which takes nothing.
   bool would_permit(Customer customer, Time now) const;
   // True if a customer without a share of its own could have `events` at once.
-  bool spare(std::uint32_t events, Time now) const {
+  bool above_reserve(std::uint32_t events, Time now) const {
     TokenBucket all = all_;
     all.fill(of_all_, now);
     return all.credit() - of_all_.depth() / 2 >= kCreditPerByte * events;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "conditioners/fair_share.h"
+#include "conditioners/customer_limits.h"
 
 namespace surety {
 
@@ -12,7 +12,7 @@ bool half_full(const TokenBucket& bucket, const TokenBucketParams& params) {
 }
 }  // namespace
 
-FairLimit::FairLimit(std::uint32_t per_second, std::uint32_t at_once, std::size_t ports, Time now)
+CustomerLimiter::CustomerLimiter(std::uint32_t per_second, std::uint32_t at_once, std::size_t ports, Time now)
     : sharing_(ports), ports_(ports), customers_(ports * kParts) {
   adjust(per_second, at_once);
   all_.reset(of_all_, now);
@@ -20,12 +20,12 @@ FairLimit::FairLimit(std::uint32_t per_second, std::uint32_t at_once, std::size_
   for (TokenBucket& b : customers_) b.reset(of_customer_, now);
 }
 
-void FairLimit::share_among(std::size_t ports) {
+void CustomerLimiter::share_among(std::size_t ports) {
   sharing_ = ports;
   adjust(per_second_, at_once_);
 }
 
-void FairLimit::adjust(std::uint32_t per_second, std::uint32_t at_once) {
+void CustomerLimiter::adjust(std::uint32_t per_second, std::uint32_t at_once) {
   per_second_ = per_second;
   at_once_ = at_once;
   const auto params = [&](std::size_t of) -> TokenBucketParams {
@@ -40,7 +40,7 @@ void FairLimit::adjust(std::uint32_t per_second, std::uint32_t at_once) {
   of_customer_ = params(sharing_ * kOfPort);
 }
 
-FairLimit::Buckets FairLimit::buckets(Customer customer, Time now) const {
+CustomerLimiter::Buckets CustomerLimiter::buckets(Customer customer, Time now) const {
   Buckets b{all_, ports_[port_of(customer)], customers_[customer]};
   b.all.fill(of_all_, now);
   b.port.fill(of_port_, now);
@@ -48,17 +48,17 @@ FairLimit::Buckets FairLimit::buckets(Customer customer, Time now) const {
   return b;
 }
 
-FairLimit::Answer FairLimit::judge(const Buckets& b) const {
+CustomerLimiter::Answer CustomerLimiter::judge(const Buckets& b) const {
   const bool of_own = b.own.can_take(of_customer_, kOne), of_port = b.port.can_take(of_port_, kOne);
   const bool within_port = of_port && (of_own || half_full(b.port, of_port_));
   return {b.all.can_take(of_all_, kOne) && (within_port || half_full(b.all, of_all_)), within_port, of_own};
 }
 
-bool FairLimit::would_permit(Customer customer, Time now) const {
+bool CustomerLimiter::would_permit(Customer customer, Time now) const {
   return judge(buckets(customer, now)).permitted;
 }
 
-bool FairLimit::permit(Customer customer, Time now) {
+bool CustomerLimiter::permit(Customer customer, Time now) {
   Buckets b = buckets(customer, now);
   const Answer answer = judge(b);
   if (answer.permitted) {
