@@ -201,8 +201,8 @@ void Reconfiguration::go_on_by(config::Config config, const config::PortPlaces& 
   Observatory::View view(*next.snapshot, next.plan);
   const bool other_ports = ports_differ(*plane.snapshot().interfaces, *next.snapshot->interfaces);
   plane.publish(std::move(next), [&] {
+    parts_.observatory.show(std::move(view));  // first: a capture that begins now has the new ports' names
     if (other_ports) parts_.servers.interrupt_capture();
-    parts_.observatory.show(std::move(view));
   });
   const double published = laps.lap();
   settle();

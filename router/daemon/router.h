@@ -77,13 +77,13 @@ class Router {
   std::unique_ptr<Succession> succession_;
   std::unique_ptr<ForwardingPlane> plane_;
   std::unique_ptr<Observatory> observatory_;
-  std::unique_ptr<Servers> servers_;
   std::unique_ptr<Control> control_;
   std::unique_ptr<ControlTables> tables_;  // copies of the control thread's tables
   RemoteCall control_call_;
   std::unique_ptr<ConfigHistory> history_;
   std::unique_ptr<Reconfiguration> reconfiguration_;
   std::unique_ptr<Trial> trial_;
+  std::unique_ptr<Servers> servers_;  // declared after what its threads use
   std::unique_ptr<Confinement> confinement_;
   ServiceManager manager_;
   enum class Stage { begins, forwards, ends };
