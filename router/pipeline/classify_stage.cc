@@ -267,7 +267,10 @@ ClassifyStage::Forecast ClassifyStage::forecast(const ParsedPacket& packet, std:
   const Judgement j = judge(rule, packet.interface);
   f.service = f.flow_known ? flows_[f.id].service : j.service;
   if (f.flow_known) {
-    if ((flows_[f.id].flags & FlowRecord::redirect) != 0) f.id = flows_[f.id].state.shared;
+    if ((flows_[f.id].flags & FlowRecord::redirect) != 0) {
+      f.id = flows_[f.id].state.shared;
+      f.service = flows_[f.id].service;  // the contract may have changed service
+    }
     f.excess = Classifier::is_excess(flows_.key(f.id));
   } else if (j.needs_state) {
     f.excess = !has_room(rule, packet.interface);

@@ -94,9 +94,10 @@ class ClassifyStage {
   std::vector<ContractState> save() const;
   void restore(std::span<const ContractState> states, Time now);
 
-  // forecast() gives what run() would find for a packet, or decide: by the same code, without a change. `id`:
-  // record of the state that the packet uses, its flow's or its contract's; kNoFlow: the state begins with
-  // this packet. `record`: that record, or a new one.
+  // forecast() gives what run() would find for a packet, or decide: by the same code, without a change. A
+  // flow that a reload has left to be classified again has the service of its record. `id`: record of the
+  // state that the packet uses, its flow's or its contract's; kNoFlow: the state begins with this packet.
+  // `record`: that record, or a new one.
   struct Forecast {
     std::uint16_t service = 0;  // best effort if degraded
     bool flow_known = false;    // the flow has a record

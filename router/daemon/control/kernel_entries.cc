@@ -59,8 +59,8 @@ void KernelEntries::take_back(std::optional<int> ifindex) {
       spdlog::warn("{}", e.what());
     }
   };
-  // The old process of an upgrade may have had a port in the kernel, and this one none.
-  if (!commands_) warn([&] { connect(); });
+  // At the end: the old process of an upgrade may have had a port in the kernel, and this one none.
+  if (!commands_ && !ifindex) warn([&] { connect(); });
   if (!commands_) return;
   std::set<int> needed;
   warn([&] { needed = commands_->devices_of_others(); });
@@ -110,7 +110,7 @@ void KernelEntries::set_neighbor(const ControlPort& c, const IpAddress& address,
 
 // A TAP mirror is removed with its neighbours.
 void KernelEntries::remove_neighbors(const ControlPort& c) {
-  if (!c.tap) return;
+  if (!c.tap || !c.responder) return;
   c.responder->neighbors().for_each_known(
       [&](const IpAddress& address, const MacAddress&) { set_neighbor(c, address, {}); });
 }

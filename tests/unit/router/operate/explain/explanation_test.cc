@@ -225,6 +225,25 @@ TEST_F(CrowdedExplanationTest, APacketWithoutARecordIsBestEffort) {
   EXPECT_THAT(render_explanation(j), HasSubstr("its customer has used up its part of the flow table"));
 }
 
+// The flow that has moved its contract is another one than the one asked for.
+TEST_F(ExplanationTest, AContractThatAReloadHasMovedHasItsNewService) {
+  const auto receive = [&](std::uint16_t from_port) {
+    d.receive({udp_frame({.from = from_port, .to = 5001})});
+    d.turn(d.now + 2ms);
+  };
+  receive(1000);
+  receive(1001);
+  std::string text = kYaml;
+  const std::string rule = "destination_port: 5001}, service: ";
+  d.reload(text.replace(text.find(rule), rule.size() + 4, rule + "csa"));
+  while (d.ingress->adopting()) d.turn(d.now + 1ms);
+  for (int i = 0; i < 3; ++i) receive(1001);
+  const Json j = ask("destination_port=5001");
+  EXPECT_TRUE(j.contains("flow"));
+  EXPECT_EQ(j["service"]["name"], "csa");
+  EXPECT_EQ(j["contract"]["in_bucket"]["depth_bytes"], 200.0);
+}
+
 TEST_F(ExplanationTest, WhatIsPolicedIsDropped) {
   EXPECT_EQ(ask("destination_port=5003")["verdict"], "leaves");
   send(5003);
