@@ -54,7 +54,8 @@ def arguments(words=None):
     parser.add_argument("--seeds", type=positive, help="number of seeds for each row; default: the experiment's, mostly 20")
     parser.add_argument("--threads", type=positive, default=len(os.sched_getaffinity(0)), help="runs at a time; default: one per core")
     parser.add_argument("--results", metavar="DIR", type=pathlib.Path, default=results_directory(),
-                        help="directory of finished runs, which the next call reuses; default: %(default)s")
+                        help="directory of finished runs, which the next call reuses; default: build/papers in a "
+                             "source tree, else ~/.cache/surety/papers")
     parser.add_argument("--report", metavar="DIR", type=pathlib.Path, help="draw the figures there, with the rows beside them")
     parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the rows into this page, between its marks")
     parser.add_argument("--json", action="store_true", help="a line for each row")
