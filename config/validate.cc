@@ -38,6 +38,7 @@ void validate(Draft& draft) {
   // Sums and warnings of things that an error has left half read would only distract.
   if (!draft.problems.any_error()) settle_auto_max(draft);
   if (draft.problems.any_error()) return;
+  settle_bursts(draft);
   warn_about_interfaces(draft);
   warn_about_filters(draft);
   warn_about_overlaps(draft);

@@ -203,6 +203,17 @@ void settle_auto_max(Draft& draft) {
   }
 }
 
+void settle_bursts(Draft& draft) {
+  const Bytes mtu(largest_customer_mtu(draft.config));
+  const auto settle = [mtu](Bytes& burst) {
+    if (burst > Bytes(0)) burst = std::max(burst, mtu);
+  };
+  for (Service& s : draft.config.services) {
+    if (auto* m = std::get_if<SrTcm>(&s.conditioner)) settle(m->cbs), settle(m->ebs);
+    if (auto* m = std::get_if<TrTcm>(&s.conditioner)) settle(m->cbs), settle(m->pbs);
+  }
+}
+
 void warn_about_services(Draft& draft) {
   const auto mtu = largest_customer_mtu(draft.config);
   const auto held = draft.config.flow_table.held_packets;
@@ -213,12 +224,14 @@ void warn_about_services(Draft& draft) {
   });
   for (std::size_t i = 0; i < draft.config.services.size(); ++i) {
     const auto& places = draft.service_places[i];
+    const bool settled =
+        std::visit([](const auto& c) { return c.kColours > 2; }, draft.config.services[i].conditioner);
     for (const auto& [at, depth] : places.buckets) {
       if (depth.count() >= mtu) continue;
       draft.problems.warning(
-          at,
-          fmt::format("{} B is less than one packet of {} B: such packets pass only when the bucket is full",
-                      depth.count(), mtu));
+          at, fmt::format("{} B is less than one packet of {} B: {}", depth.count(), mtu,
+                          settled ? "a meter's burst counts as one packet at least (RFC 2697, section 2)"
+                                  : "such packets pass only when the bucket is full"));
     }
     warn_about_burst(draft, i);
     warn_about_deep_buckets(draft, i);

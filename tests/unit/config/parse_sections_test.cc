@@ -269,6 +269,17 @@ TEST(ParseServices, SrTcm) {
   EXPECT_EQ(s.committed, 5_Mbps);
 }
 
+// A packet that is larger than its bucket would never be green.
+TEST(ParseServices, ABurstOfAMeterIsAtLeastOnePacket) {
+  const auto one = service("conditioner: srtcm, rate: 1 Mbit/s, committed_burst: 1 kB, excess_burst: 0 B");
+  EXPECT_EQ(std::get<SrTcm>(one.conditioner).cbs, 1500_B);
+  EXPECT_EQ(std::get<SrTcm>(one.conditioner).ebs, 0_B) << "no yellow, as it says";
+  const auto two =
+      service("conditioner: trtcm, rate: 1 Mbit/s, peak: 2 Mbit/s, committed_burst: 64 B, peak_burst: 2 kB");
+  EXPECT_EQ(std::get<TrTcm>(two.conditioner).cbs, 1500_B);
+  EXPECT_EQ(std::get<TrTcm>(two.conditioner).pbs, 2_kB);
+}
+
 TEST(ParseServices, TrTcm) {
   const std::string common =
       "conditioner: trtcm, rate: 1 Mbit/s, peak: 3 Mbit/s, committed_burst: 10 kB, peak_burst: 20 kB";
