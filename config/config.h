@@ -72,6 +72,7 @@ struct Port {
   PortShaperParams shaper;            // `shape`, `overhead`, `burst`
   std::optional<std::size_t> queues;  // index into Config::queues; none: one tail-drop class
   bool promiscuous = false;
+  std::optional<std::uint16_t> tcp_mss{};  // most MSS of TCP over IPv4 that crosses the port; IPv6: 20 less
   // Workers of the port, by core, from Config::workers where those are given. See work_plan.h for the
   // defaults.
   std::optional<unsigned> owner;  // `worker: CORE`: the one that queues and transmits what leaves here

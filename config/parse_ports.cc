@@ -10,6 +10,7 @@ namespace surety::config {
 namespace {
 
 constexpr std::uint32_t kEthernetOverhead = 38, kMaxOverhead = 256;
+constexpr std::uint64_t kMinMss = 88, kMaxMss = kMaxMtu - 40;  // Linux takes no smaller one
 
 void read_overhead(const Node& node, WireOverhead& overhead, Problems& problems) {
   const auto* text = text_of(node, "`ethernet`, `atm` or a size like `38 B`", problems);
@@ -56,6 +57,8 @@ void read_port(const Node& node, Port& port, Draft::PortPlaces& places, Draft& d
   places.shape = map.at("shape");
   if (const Node* n = map.find("queues")) port.queues = draft.queues.resolve(*n, "queue set", draft.problems);
   map.read("promiscuous", port.promiscuous);
+  if (const Node* n = map.find("tcp_mss"))
+    read_integer(n, kMinMss, kMaxMss, port.tcp_mss.emplace(), draft.problems);
   read_port_workers(map, port, draft);
   if (const Node* n = map.find("twin")) {
     read_twin(*n, port.twin, draft.problems);

@@ -20,6 +20,7 @@
 #include "router/pipeline/fragment_stage.h"
 #include "router/pipeline/handover.h"
 #include "router/pipeline/interface_finder.h"
+#include "router/pipeline/mss_clamp.h"
 #include "router/pipeline/packet_disposal.h"
 #include "router/pipeline/rewrite_stage.h"
 #include "router/pipeline/route_stage.h"
@@ -178,6 +179,7 @@ class Ingress {
   FilterStage filters_;
   ClassifyStage classify_;
   RouteStage route_;
+  MssClamp mss_;
   ConditionStage condition_;
   PendingPackets pending_;
   RewriteStage rewrite_;

@@ -69,7 +69,7 @@ TEST(ParsePort, EveryOption) {
   const auto p = port(
       "device: null, addresses: 10.0.0.1/31, trust: core, mtu: 9000, mac: '02:00:00:00:00:01', shape: 1 "
       "Gbit/s, burst: 16 kB, "
-      "overhead: 24 B, queues: q, promiscuous: yes");
+      "overhead: 24 B, queues: q, promiscuous: yes, tcp_mss: 1360");
   EXPECT_THAT(p.addresses, ElementsAre(prefix("10.0.0.1/31")));
   EXPECT_EQ(p.mtu, 9000);
   EXPECT_EQ(to_string(p.mac.value()), "02:00:00:00:00:01");
@@ -77,6 +77,7 @@ TEST(ParsePort, EveryOption) {
   EXPECT_EQ(p.shaper.overhead.per_packet, 24u);
   EXPECT_EQ(p.queues, 0u);
   EXPECT_TRUE(p.promiscuous);
+  EXPECT_EQ(p.tcp_mss, 1360);
 }
 
 TEST(ParsePort, TwinIsANameOrOff) {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/pipeline/mss_clamp.h"
+
+#include <algorithm>
+
+#include "router/pipeline/wire/tcp_mss.h"
+
+namespace surety {
+
+MssClamp::MssClamp(const Snapshot& snapshot, const NextHopTable& next_hops) : next_hops_(next_hops) {
+  adopt(snapshot);
+}
+
+void MssClamp::adopt(const Snapshot& snapshot) {
+  most_.fill(kNone);
+  for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p)
+    most_[p] = snapshot.config.ports[p].tcp_mss.value_or(kNone);
+  clamps_ = std::ranges::any_of(most_, [](std::uint16_t most) { return most != kNone; });
+}
+
+void MssClamp::run(const Burst& v, PortIndex from) const {
+  constexpr std::uint8_t kTcp = 6;
+  constexpr std::uint16_t kLongerHeader = 20;
+  const NextHopTable::Words hops = next_hops_.words();
+  for (std::size_t i = 0; i < v.size; ++i) {
+    const ParsedPacket& h = v.header[i];
+    if (h.protocol != kTcp || h.fragment) continue;
+    const std::uint16_t most = std::min(most_[from], most_[hops(v.next_hop(i)).port()]);
+    if (most == kNone) continue;
+    rte_mbuf* const m = v.mbuf[i];
+    const std::size_t there = rte_pktmbuf_data_len(m);
+    if (h.l4_offset >= there) continue;
+    clamp_mss({rte_pktmbuf_mtod_offset(m, std::uint8_t*, h.l4_offset), there - h.l4_offset},
+              h.v6 ? static_cast<std::uint16_t>(most - kLongerHeader) : most);
+  }
+}
+
+}  // namespace surety
