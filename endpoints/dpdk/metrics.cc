@@ -27,8 +27,9 @@ class Renderer {
   // One series per sender.
   template <class Value>
   void senders(MetricType type, const char* name, const char* help, Value value) {
-    each(
-        out_, type, full(name), help, r_.senders, [](const SenderReading& s) { return labels(s); }, value);
+    Family family(type, full(name), help);
+    for (const SenderReading& s : r_.senders) family.add(labels(s), value(s));
+    family.move_to(out_);
   }
   // One series per sender and per sink: `value` takes either.
   template <class Value>

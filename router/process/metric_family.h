@@ -59,28 +59,7 @@ class Family {
   MetricFamily family_;
 };
 
-// Adds one family with one series per row: `labels(row)`, `value(row)`.
-template <class Rows, class LabelsOf, class ValueOf>
-void each(Families& out, MetricType type, std::string name, const char* help, const Rows& rows,
-          LabelsOf labels, ValueOf value) {
-  Family family(type, std::move(name), help);
-  for (const auto& row : rows) family.add(labels(row), value(row));
-  family.move_to(out);
-}
-
-// Adds one family for each counter of a table (conditioners/counter_table.h) that has a metric of its own;
-// `add_series(family, member)` adds its series.
-template <class Infos, class AddSeries>
-void each_counter(Families& out, const Infos& infos, AddSeries add_series) {
-  for (const auto& info : infos) {
-    const std::string metric = info.metric;
-    if (metric.empty()) continue;
-    Family family(metric.ends_with("_total") ? MetricType::Counter : MetricType::Gauge, metric, info.help);
-    add_series(family, info.member);
-    family.move_to(out);
-  }
-}
-
+// Adds one family with one series.
 template <class Value>
 void single(Families& out, MetricType type, std::string name, const char* help, Value value,
             Labels labels = {}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/operate/observe/reading_merge.h"
 
-#include <fmt/format.h>
+#include "router/operate/observe/field_table.h"
 
 namespace surety {
 
@@ -20,7 +20,7 @@ InterfaceReading row_of(const Interfaces& interfaces, InterfaceIndex i) {
 
 InterfaceCount sum(std::span<const InterfaceCounters* const> counters, InterfaceIndex i) {
   InterfaceCount n;
-  for (const InterfaceCounters* c : counters) n += (*c)[i];
+  for (const InterfaceCounters* c : counters) fields::add(n, (*c)[i]);
   return n;
 }
 
@@ -51,7 +51,7 @@ std::vector<InterfaceReading> interface_rows(const Interfaces& interfaces,
       const auto member = static_cast<InterfaceIndex>(i);
       if (!interfaces.exists(member) || interfaces[member].link != first) break;
       const InterfaceCount n = sum(counters, member);
-      rows[whole].counters += n;
+      fields::add(rows[whole].counters, n);
       ++rows[whole].members;
       if (n.rx_packets + n.tx_packets == 0 || ++members > kMostMemberRows) continue;
       rows.push_back(row_of(interfaces, member));

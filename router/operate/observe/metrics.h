@@ -18,15 +18,11 @@ metrics::Families render(const Reading& reading);
 
 namespace surety::metrics {
 
-// Parts of render(): families of contracts and services, and families of congestion control.
-
-// Committed against delivered, by service and by contract.
-void contracts(Families& out, const Reading& r);
-
 // At most kMaxPathSeries paths have a series, the most throttled ones: a border may have hundreds of paths.
 inline constexpr std::size_t kMaxPathSeries = 256;
 
-// Alpha of domains and of paths, congestion signals, the temporary permitted rate of aggregates.
+// The part of render() about congestion control: alpha of domains and of paths, congestion signals, the
+// temporary permitted rate of aggregates.
 void congestion(Families& out, const Reading& r);
 
 }  // namespace surety::metrics

@@ -9,15 +9,11 @@
 // where `kind` is mode (one row), sender, source, received (one for each result) or path.
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
-#include <vector>
 
-#include "conditioners/counter_table.h"
 #include "router/operate/observe/reading.h"
 
 namespace surety {
@@ -51,34 +47,5 @@ std::optional<double> sojourn_quantile(const SojournHistogram& histogram, double
 constexpr double sojourn_bound(std::size_t i) {
   return static_cast<double>(SojournHistogram::kBounds[i]) / 1e9;
 }
-
-// The order in which the counters of a table are shown: next() returns counters with a fixed place among
-// other columns, by name; rest() returns all others, in table order. A new counter is therefore shown without
-// further code.
-template <class Counters>
-class CounterOrder {
- public:
-  using Info = CounterInfo<Counters>;
-  using Member = std::uint64_t Counters::*;
-
-  // Each counter may be requested once.
-  Info next(Member member) {
-    const auto found =
-        std::find_if(left_.begin(), left_.end(), [member](const Info& i) { return i.member == member; });
-    const Info info = *found;
-    left_.erase(found);
-    return info;
-  }
-  std::vector<Info> next(std::initializer_list<Member> members) {
-    std::vector<Info> infos;
-    for (const Member member : members) infos.push_back(next(member));
-    return infos;
-  }
-  const std::vector<Info>& rest() const { return left_; }
-
- private:
-  static constexpr auto kTable = Counters::table();
-  std::vector<Info> left_{kTable.begin(), kTable.end()};
-};
 
 }  // namespace surety

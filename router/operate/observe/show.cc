@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "router/operate/observe/reading_json.h"
+#include "router/operate/observe/reading_fields.h"
 #include "router/process/human.h"
 
 namespace surety {
@@ -16,58 +16,6 @@ std::string plain(double value) {
   return fmt::format("{:.1f}", value);
 }
 
-Column state() {
-  return {"STATE", TextTable::Align::left,
-          [](const Json& row) {
-            return row.value("missing", false) ? "missing" : row.value("up", false) ? "up" : "down";
-          },
-          "up"};
-}
-
-std::pair<double, double> conformance(const Json& row) {
-  return {real(row, "met_seconds"), real(row, "demanding_seconds")};
-}
-
-Columns port_columns() {
-  CounterOrder<PortCounters> order;
-  Columns columns{text("PORT", "name"),
-                  text("DEVICE", "device"),
-                  state(),
-                  count("CHANGES", "link_changes"),
-                  counter(order.next(&PortCounters::rx_packets)),
-                  counter(order.next(&PortCounters::tx_packets)),
-                  counter(order.next(&PortCounters::forwarded)),
-                  grows(count("PUNTED", "punted")),
-                  grows(count("DROPPED", "dropped")),
-                  grows(count("DEGRADED", "degraded")),
-                  grows(count("MISSED", "rx_missed")),
-                  counter(order.next(&PortCounters::held)),
-                  count("QUEUED", "queued"),
-                  counter(order.next(&PortCounters::rx_bytes)),
-                  counter(order.next(&PortCounters::tx_bytes)),
-                  number("SPEED", "speed_bytes_per_second", human::rate),
-                  number("SHAPE", "shape_bytes_per_second", human::rate),
-                  count("OWNER", "owner_core"),
-                  text("SPREAD", "spread"),
-                  count("HANDOVER", "handover")};
-  add_counters(columns, order.rest());
-  return columns;
-}
-
-Columns interface_columns() {
-  return {text("INTERFACE", "name"),
-          text("PORT", "port"),
-          text("VLAN", "vlan"),
-          text("CUSTOMER", "customer"),
-          count("MEMBERS", "members"),
-          count("MTU", "mtu"),
-          grows(count("RX", "rx_packets")),
-          grows(count("TX", "tx_packets")),
-          grows(number("RX BYTES", "rx_bytes", human::bytes)),
-          grows(number("TX BYTES", "tx_bytes", human::bytes)),
-          number("SHAPE", "shape_bytes_per_second", human::rate)};
-}
-
 Columns queue_columns() {
   Columns columns{text("PORT", "port"),
                   text("QUEUE", "name"),
@@ -75,156 +23,53 @@ Columns queue_columns() {
                   count("DEPTH", "counters.depth"),
                   count("LIMIT", "counters.limit"),
                   number("AVERAGE", "average", plain)};
-  add_counters(columns, QueueCounters::table(), "counters.");
+  for (const auto& info : QueueCounters::table())
+    if (const MakeColumn make = column_of(info.name, info.metric, info.column))
+      columns.push_back(make(info.column, std::string("counters.") + info.name));
   columns.push_back(text("CONGESTED", "congested"));
   columns.push_back(number("SOJOURN P50", "sojourn_p50_seconds", human::duration));
   columns.push_back(number("P99", "sojourn_p99_seconds", human::duration));
   return columns;
 }
 
-Columns service_columns() {
-  CounterOrder<ServiceCounters> order;
-  Columns columns{text("SERVICE", "name"),
-                  text("CONDITIONER", "conditioner"),
-                  counter(order.next(&ServiceCounters::flows)),
-                  counter(order.next(&ServiceCounters::contracts)),
-                  number("COMMITTED", "committed_bytes_per_second", human::rate),
-                  number("DELIVERED", "achieved_bytes_per_second", human::rate),
-                  number("OF GUARANTEED", "respect_ratio", human::percent),
-                  quotient("CONFORMANCE", human::conformance, conformance),
-                  grows(count("IN", "in.packets")),
-                  grows(count("OUT", "out.packets"))};
-  add_counters(columns, order.rest());
-  return columns;
-}
-
-Columns contract_columns() {
-  return {text("CUSTOMER", "customer"),
-          text("SERVICE", "service"),
-          text("CONTRACT", "contract"),
-          number("COMMITTED", "committed_bytes_per_second", human::rate),
-          number("OFFERED", "offered_bytes_per_second", human::rate),
-          number("DELIVERED", "delivered_bytes_per_second", human::rate),
-          number("IN", "delivered_in_bytes_per_second", human::rate),
-          number("OF GUARANTEED", "respect_ratio", human::percent),
-          quotient("CONFORMANCE", human::conformance, conformance),
-          number("OBJECTIVE", "objective_ratio", human::percent),
-          {"NOW", TextTable::Align::left,
-           [](const Json& row) {
-             const Json* const met = member(row, "met");
-             return std::string(met == nullptr ? "-" : met->get<bool>() ? "conforms" : "violated");
-           },
-           "met"},
-          grows(count("SECONDS", "demanding_seconds")),
-          grows(count("HELD BACK", "held_back_seconds")),
-          count("HELD", "held"),
-          grows(count("DROPPED", "dropped_conditioner")),
-          grows(count("QUEUE DROPS", "dropped_queue")),
-          grows(count("OTHER DROPS", "dropped_other")),
-          text("DIRECTION", "direction"),
-          text("REASON", "reason")};
-}
-
-Columns aggregate_columns() {
-  CounterOrder<AggregateCounters> order;
-  Columns columns{text("AGGREGATE", "name"),
-                  text("PORT", "port"),
-                  text("QUEUE", "queue"),
-                  number("TPR", "tpr_bytes_per_second", human::rate),
-                  number("LAMBDA IN", "lambda_in_bytes_per_second", human::rate),
-                  number("LAMBDA OUT", "lambda_out_bytes_per_second", human::rate),
-                  number("TOKENS", "tokens_bytes", human::bytes),
-                  counter(order.next(&AggregateCounters::passed_in)),
-                  counter(order.next(&AggregateCounters::passed_out))};
-  add_counters(columns, order.rest());
-  return columns;
-}
-
-Columns worker_columns() {
-  Columns columns{count("CORE", "core"), number("BUSY", "busy_ratio", human::percent),
-                  count("FLOWS", "flows"), text("OWNS", "owns"), text("READS", "reads")};
-  add_counters(columns, WorkerCounters::table());
-  return columns;
-}
-
 }  // namespace
 
 Columns columns_of(std::string_view what) {
-  using namespace human;
-  if (what == "router")
-    return {text("ROUTER", "name"),
-            text("VERSION", "version"),
-            text("CONFIG", "config_hash"),
-            number("UPTIME", "uptime_seconds", elapsed),
-            count("FLOWS", "flows"),
-            count("OF", "flow_capacity"),
-            count("ROUTES", "routes"),
-            count("REJECTED", "routes_rejected"),
-            count("NEIGHBORS", "neighbors"),
-            count("BUFFERS FREE", "mempool_available"),
-            count("OF", "mempool_size"),
-            count("RELOADS", "reloads"),
-            count("REFUSED", "reload_failures"),
-            number("CPU", "cpu_seconds", elapsed),
-            number("MEMORY", "resident_bytes", bytes),
-            grows(count("SIGNALS SENT", "signals_sent"))};
+  if (what == "router") return fields::kRouter.shown();
+  if (what == "ports") return fields::kPorts.shown();
+  if (what == "interfaces") return fields::kInterfaces.shown();
+  if (what == "queues") return queue_columns();
+  if (what == "services") return fields::kServices.shown();
+  if (what == "contracts") return fields::kContracts.shown();
+  if (what == "filters") return fields::kFilters.shown();
+  if (what == "flows") return fields::kFlows.shown();
+  if (what == "aggregates") return fields::kAggregates.shown();
+  if (what == "domains") return fields::kDomains.shown();
+  if (what == "workers") return fields::kWorkers.shown();
+  if (what == "commitments") return fields::kCommitments.shown();
   if (what == "events")
     return {text("TIME", "time"), text("LEVEL", "level"), text("KIND", "kind"), text("EVENT", "text")};
   if (what == "routes")
     return {text("PREFIX", "prefix"), text("NEXT HOP", "next_hop"), text("INTERFACE", "interface"),
             text("SOURCE", "source"), count("METRIC", "metric"),    text("STATE", "state")};
   if (what == "neighbors")
-    return {text("ADDRESS", "address"), text("MAC", "mac"),     text("INTERFACE", "interface"),
-            text("SOURCE", "source"),   text("STATE", "state"), number("AGE", "age_seconds", duration)};
-  if (what == "signalling") return {};
-  if (what == "ports") return port_columns();
-  if (what == "interfaces") return interface_columns();
-  if (what == "queues") return queue_columns();
-  if (what == "services") return service_columns();
-  if (what == "contracts") return contract_columns();
-  if (what == "filters")
-    return {text("FILTER", "filter"), text("ENTRY", "entry"), text("ACTION", "action"),
-            grows(count("PACKETS", "packets"))};
-  if (what == "flows")
-    return {text("SOURCE", "source"),
-            text("DESTINATION", "destination"),
-            text("PROTOCOL", "protocol"),
-            count("VLAN", "vlan"),
-            text("SERVICE", "service"),
-            grows(number("IN", "in_bytes", bytes)),
-            grows(number("OUT", "out_bytes", bytes)),
-            count("HELD", "held"),
-            number("IDLE", "idle_seconds", duration)};
+    return {text("ADDRESS", "address"),     text("MAC", "mac"),
+            text("INTERFACE", "interface"), text("SOURCE", "source"),
+            text("STATE", "state"),         number("AGE", "age_seconds", human::duration)};
   if (what == "drops")
     return {text("PORT", "port"),
             text("STAGE", "stage"),
             text("REASON", "reason"),
             text("GROUP", "group"),
-            grows(count("PACKETS", "packets")),
+            growing<count>("PACKETS", "packets"),
             text("MEANING", "help")};
   if (what == "exceptions")
     return {text("PORT", "port"), text("WAY", "way"), text("RESULT", "result"),
-            grows(count("FRAMES", "frames")), text("MEANING", "help")};
-  if (what == "aggregates") return aggregate_columns();
-  if (what == "domains") return {text("DOMAIN", "name"), alpha("ALPHA", "alpha_ratio")};
-  if (what == "workers") return worker_columns();
-  if (what == "commitments")
-    return {text("PORT", "port"),
-            text("GROUP", "group"),
-            text("INTERFACE", "interface"),
-            text("QUEUE", "queue"),
-            text("DIRECTION", "direction"),
-            number("COMMITTED", "sold_bytes_per_second", rate),
-            number("CAPACITY", "capacity_bytes_per_second", rate),
-            quotient("UTILIZATION", percent,
-                     [](const Json& row) {
-                       return std::pair(real(row, "sold_bytes_per_second"),
-                                        real(row, "capacity_bytes_per_second"));
-                     }),
-            count("PER MEMBER OF", "members")};
-  return {text("STAGE", "stage"), grows(count("CYCLES", "cycles")), grows(count("PACKETS", "packets")),
-          quotient("CYCLES/PACKET", plain,
-                   [](const Json& row) { return std::pair(real(row, "cycles"), real(row, "packets")); })};
+            growing<count>("FRAMES", "frames"), text("MEANING", "help")};
+  if (what == "stages")
+    return {text("STAGE", "stage"), growing<count>("CYCLES", "cycles"), growing<count>("PACKETS", "packets"),
+            quotient("CYCLES/PACKET", plain, "cycles", "packets")};
+  return {};
 }
 
 namespace {
@@ -317,21 +162,14 @@ std::string render_signalling(const Json& rows, bool all) {
   const auto paragraph = [&](std::string_view title, const Columns& columns, const std::vector<Json>& lines) {
     result += fmt::format("\n{}:\n{}", title, render(columns, lines));
   };
-  paragraph("Queues of this router that signal",
-            {text("PORT", "port"), text("QUEUE", "queue"), count("SENT", "sent"), count("LIMITED", "limited"),
-             count("LOST", "lost")},
-            of_kind(rows, "sender"));
-  paragraph("Queues of other routers whose signals arrived",
-            {text("ROUTER", "router"), count("PORT", "port"), count("QUEUE", "queue"),
-             count("SIGNALS", "signals"), number("LAST", "age_seconds", human::duration)},
+  paragraph("Queues of this router that signal", fields::kSenders.shown(), of_kind(rows, "sender"));
+  paragraph("Queues of other routers whose signals arrived", fields::kSources.shown(),
             of_kind(rows, "source"));
   paragraph("Signals received, by result",
             {text("RESULT", "result"), count("SIGNALS", "signals"), text("MEANING", "help")},
             results(rows, all));
   paragraph(observe ? "Paths that signals would throttle" : "Paths that signals throttle",
-            {text("PATH", "path"), text("DOMAIN", "domain"), alpha("ALPHA", "alpha_ratio"),
-             alpha("APPLIED", "applied_alpha_ratio")},
-            of_kind(rows, "path"));
+            fields::kPaths.shown(), of_kind(rows, "path"));
   return result;
 }
 

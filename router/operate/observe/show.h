@@ -41,28 +41,24 @@ Column alpha(std::string title, std::string path);
 // The quotient of the two numbers that `parts` takes from a row; "-" if the divisor is 0.
 Column quotient(std::string title, std::string (*human)(double),
                 std::function<std::pair<double, double>(const Json&)> parts);
+// The quotient of two members.
+Column quotient(std::string title, std::string (*human)(double), const char* part, const char* whole);
 
-// Marks a column whose values only grow.
-inline Column grows(Column c) {
+// Makes a column of title and path, as text() and count() do.
+using MakeColumn = Column (*)(std::string title, std::string path);
+template <std::string (*human)(double)>
+Column number(std::string title, std::string path) {
+  return number(std::move(title), std::move(path), human);
+}
+// The values only grow.
+template <MakeColumn make>
+Column growing(std::string title, std::string path) {
+  Column c = make(std::move(title), std::move(path));
   c.counts = true;
   return c;
 }
-
-// The column of a counter in its table (counter_table.h), a member named `prefix` and the counter's name.
-template <class Info>
-Column counter(const Info& info, const std::string& prefix = "") {
-  const std::string path = prefix + info.name;
-  Column c = path.ends_with("_bytes") ? number(info.column, path, human::bytes) : count(info.column, path);
-  const std::string_view metric = info.metric;
-  c.counts = metric.empty() || metric.ends_with("_total");
-  return c;
-}
-// Adds the counters that have a title.
-template <class Infos>
-void add_counters(Columns& columns, const Infos& infos, const std::string& prefix = "") {
-  for (const auto& info : infos)
-    if (*info.column != '\0') columns.push_back(counter(info, prefix));
-}
+// The maker of the column of a counter (counter_table.h); nullptr: it has none.
+MakeColumn column_of(std::string_view name, std::string_view metric, std::string_view title);
 
 // Header and rows; "(none)" where there are no rows.
 std::string render(const Columns& columns, std::span<const Json> rows);

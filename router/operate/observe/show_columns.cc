@@ -68,6 +68,18 @@ Column quotient(std::string title, std::string (*human)(double),
           }};
 }
 
+Column quotient(std::string title, std::string (*human)(double), const char* part, const char* whole) {
+  return quotient(std::move(title), human,
+                  [=](const Json& row) { return std::pair(real(row, part), real(row, whole)); });
+}
+
+MakeColumn column_of(std::string_view name, std::string_view metric, std::string_view title) {
+  if (title.empty()) return nullptr;
+  const bool grows = metric.empty() || metric.ends_with("_total");
+  if (name.ends_with("_bytes")) return grows ? growing<number<human::bytes>> : number<human::bytes>;
+  return grows ? growing<count> : count;
+}
+
 std::string render(const Columns& columns, std::span<const Json> rows) {
   TextTable table;
   for (const Column& column : columns) table.column(column.title, column.align);

@@ -10,20 +10,22 @@
 #include <memory>
 #include <new>
 
+#include "conditioners/counter_table.h"
 #include "router/pipeline/interfaces/interface_record.h"
 
 namespace surety {
 
+// clang-format off
+#define SURETY_INTERFACE_COUNTERS(X)                                                                           \
+  X(rx_packets, "surety_interface_rx_packets_total", "Frames received with the tags of an interface.", "RX")   \
+  X(rx_bytes,   "surety_interface_rx_bytes_total",                                                             \
+                "Bytes of frames received with the tags of an interface, including tags, without FCS.", "RX BYTES") \
+  X(tx_packets, "surety_interface_tx_packets_total", "Frames transmitted with the tags of an interface.", "TX") \
+  X(tx_bytes,   "surety_interface_tx_bytes_total",                                                             \
+                "Bytes of frames transmitted with the tags of an interface, including tags, without FCS.", "TX BYTES")
+// clang-format on
 struct InterfaceCount {
-  std::uint64_t rx_packets = 0, rx_bytes = 0;  // frames, tags and all, without FCS
-  std::uint64_t tx_packets = 0, tx_bytes = 0;
-  InterfaceCount& operator+=(const InterfaceCount& o) {
-    rx_packets += o.rx_packets;
-    rx_bytes += o.rx_bytes;
-    tx_packets += o.tx_packets;
-    tx_bytes += o.tx_bytes;
-    return *this;
-  }
+  SURETY_COUNTERS(InterfaceCount, SURETY_INTERFACE_COUNTERS)
 };
 
 class InterfaceCounters {

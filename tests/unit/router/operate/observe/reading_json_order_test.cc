@@ -16,10 +16,7 @@ namespace surety {
 namespace {
 
 using metrics::MetricType;
-using testing::ElementsAre;
-using testing::Field;
 using testing::HasSubstr;
-using testing::StrEq;
 
 template <class Counters>
 using Words = std::array<std::uint64_t, sizeof(Counters) / sizeof(std::uint64_t)>;
@@ -126,15 +123,6 @@ TEST(CounterTables, EveryCounterIsMerged) {
   expect_doubled(twice.services[0].counters, once.services[0].counters);
   expect_doubled(twice.aggregates[0].counters, once.aggregates[0].counters);
   expect_doubled(twice.stages, once.stages);
-}
-
-TEST(CounterOrder, HasTheRestInTheOrderOfTheTable) {
-  using A = AggregateCounters;
-  const auto named = [](const char* name) { return Field(&CounterInfo<A>::name, StrEq(name)); };
-  CounterOrder<A> order;
-  EXPECT_THAT(order.next(&A::passed_out), named("passed_out"));
-  EXPECT_THAT(order.next({&A::passed_in, &A::remarked}), ElementsAre(named("passed_in"), named("remarked")));
-  EXPECT_THAT(order.rest(), ElementsAre(named("dropped")));
 }
 
 }  // namespace

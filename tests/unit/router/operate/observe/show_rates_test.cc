@@ -7,8 +7,8 @@ namespace surety {
 namespace {
 
 ShownTable table(std::uint64_t a, std::uint64_t b, bool with_b = true) {
-  ShownTable t{{text("PORT", "name"), grows(count("RX", "rx")),
-                grows(number("BYTES", "in.bytes", human::bytes)), count("DEPTH", "depth")},
+  ShownTable t{{text("PORT", "name"), growing<count>("RX", "rx"),
+                growing<number<human::bytes>>("BYTES", "in.bytes"), count("DEPTH", "depth")},
                {{{"name", "a"}, {"rx", a}, {"in", {{"bytes", 10 * a}}}, {"depth", 7U}}}};
   if (with_b) t.lines.push_back({{"name", "b"}, {"rx", b}, {"in", {{"bytes", 10 * b}}}, {"depth", 8U}});
   return t;
