@@ -32,19 +32,8 @@ void cut(Event& event) {
 }  // namespace
 
 std::string_view name(EventLevel level) {
-  switch (level) {
-    case EventLevel::error:
-      return "error";
-    case EventLevel::warning:
-      return "warning";
-    case EventLevel::notice:
-      return "notice";
-    case EventLevel::info:
-      return "info";
-    case EventLevel::debug:
-      break;
-  }
-  return "debug";
+  constexpr std::array<std::string_view, 5> kNames{"error", "warning", "notice", "info", "debug"};
+  return kNames[static_cast<std::size_t>(level) - static_cast<std::size_t>(EventLevel::error)];
 }
 
 std::string one_line(std::string_view text) {

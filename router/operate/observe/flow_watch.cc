@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <utility>
 
@@ -120,23 +121,12 @@ ContractName ContractWatch::name(const ContractSighting& s) const {
 namespace {
 
 std::string protocol_name(const FlowKey& key) {
-  switch (static_cast<FlowKey::Class>(key.rest >> 61)) {
-    case FlowKey::Class::tcp:
-      return "tcp";
-    case FlowKey::Class::udp:
-      return "udp";
-    case FlowKey::Class::dccp:
-      return "dccp";
-    case FlowKey::Class::sctp:
-      return "sctp";
-    case FlowKey::Class::shared:
-      return "contract";
-    case FlowKey::Class::fragment:
-      return fmt::format("{} fragments", key.rest & 0xff);
-    case FlowKey::Class::other:
-      break;
-  }
-  return std::to_string(key.rest & 0xff);
+  // Names of FlowKey::Class; "": the protocol has a number.
+  constexpr std::array<const char*, 8> kNames{"", "tcp", "udp", "dccp", "sctp", "", "contract", ""};
+  const std::string name = kNames[key.rest >> 61];
+  if (!name.empty()) return name;
+  const bool fragment = static_cast<FlowKey::Class>(key.rest >> 61) == FlowKey::Class::fragment;
+  return std::to_string(key.rest & 0xff) + (fragment ? " fragments" : "");
 }
 
 IpAddress address_of(const FlowKey& key, bool destination) {

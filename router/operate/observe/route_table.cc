@@ -4,79 +4,41 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <tuple>
 
 namespace surety {
 namespace {
 
+// Names in the order of the enumerations.
+
 std::string_view name(RouteSource s) {
-  switch (s) {
-    case RouteSource::neighbor:
-      return "neighbor";
-    case RouteSource::connected:
-      return "connected";
-    case RouteSource::yaml:
-      return "yaml";
-    case RouteSource::kernel:
-      break;
-  }
-  return "kernel";
+  constexpr std::array<std::string_view, 4> kNames{"neighbor", "connected", "yaml", "kernel"};
+  return kNames[static_cast<std::size_t>(s)];
 }
 
 std::string_view name(RouteState s) {
-  switch (s) {
-    case RouteState::active:
-      return "active";
-    case RouteState::standby:
-      return "standby";
-    case RouteState::unusable:
-      return "unusable";
-    case RouteState::no_room:
-      break;
-  }
-  return "no_room";
+  constexpr std::array<std::string_view, 4> kNames{"active", "standby", "unusable", "no_room"};
+  return kNames[static_cast<std::size_t>(s)];
 }
 
 std::string_view name(Routes::NeighborSource s) {
-  switch (s) {
-    case Routes::NeighborSource::yaml:
-      return "yaml";
-    case Routes::NeighborSource::kernel:
-      return "kernel";
-    case Routes::NeighborSource::learned:
-      break;
-  }
-  return "learned";
+  constexpr std::array<std::string_view, 3> kNames{"yaml", "kernel", "learned"};
+  return kNames[static_cast<std::size_t>(s)];
 }
 
 std::string_view name(NeighborRow::State s) {
-  switch (s) {
-    case NeighborRow::State::known:
-      return "known";
-    case NeighborRow::State::asked:
-      return "asked";
-    case NeighborRow::State::unreachable:
-      break;
-  }
-  return "unreachable";
+  constexpr std::array<std::string_view, 3> kNames{"known", "asked", "unreachable"};
+  return kNames[static_cast<std::size_t>(s)];
 }
 
+// `special`: kNextHopNone, kNextHopBlackhole, ... (route_events.h).
 std::string_view special_name(std::uint32_t special) {
-  switch (special) {
-    case kNextHopBlackhole:
-      return "blackhole";
-    case kNextHopUnreachable:
-      return "unreachable";
-    case kNextHopProhibited:
-      return "prohibited";
-    case kNextHopLocal:
-      return "local";
-    case kNextHopForeign:
-      return "kernel";
-    default:
-      return "-";
-  }
+  constexpr std::array<std::string_view, 6> kNames{"-",           "blackhole",  "local",
+                                                   "unreachable", "prohibited", "kernel"};
+  static_assert(kNextHopBlackhole == 1 && kNextHopForeign == kNames.size() - 1);
+  return kNames[special < kNames.size() ? special : kNextHopNone];
 }
 
 struct WayText {
