@@ -2,12 +2,19 @@
 #include "router/operate/console/contract_history.h"
 
 #include <algorithm>
+#include <functional>
 #include <system_error>
 #include <utility>
 
 #include "router/process/confinement.h"
 
 namespace surety {
+
+namespace {
+// Members of rows, in the order of Hour::counts.
+constexpr std::array<const char*, 4> kMembers{"demanding_seconds", "met_seconds", "held_back_seconds",
+                                              "delivered_bytes"};
+}  // namespace
 
 ContractHistory::ContractHistory(std::filesystem::path directory, std::function<Minute()> now)
     : directory_(std::move(directory)),
@@ -60,10 +67,10 @@ void ContractHistory::add(Minute minute, const ContractMinute& row) {
   Hour& hour = at->second.hours[static_cast<std::size_t>(number) % kHours];
   if (hour.number > number) return;  // a clock was set back
   if (hour.number < number) hour = {.number = number};
-  hour.demanding += row.tally.demanding_seconds;
-  hour.met += row.tally.met_seconds;
-  hour.held_back += row.tally.held_back_seconds;
-  hour.delivered += row.tally.delivered_in_bytes + row.tally.delivered_out_bytes;
+  const auto& t = row.tally;
+  const std::array more{t.demanding_seconds, t.met_seconds, t.held_back_seconds,
+                        t.delivered_in_bytes + t.delivered_out_bytes};
+  std::ranges::transform(hour.counts, more, hour.counts.begin(), std::plus<>());
 }
 
 // True if the 24 hours that end with `hour` have no record of the contract.
@@ -74,30 +81,19 @@ bool ContractHistory::idle(const Contract& contract, std::int64_t hour) {
 }
 
 Json ContractHistory::row_of(const Key& key, const Contract& contract, std::int64_t hour) {
-  Hour sum;
-  Json demanding = Json::array(), met = Json::array(), held_back = Json::array(), delivered = Json::array();
-  for (std::int64_t number = hour - static_cast<std::int64_t>(kHours) + 1; number <= hour; ++number) {
-    const Hour& kept = contract.hours[static_cast<std::size_t>(number) % kHours];
-    const Hour h = kept.number == number ? kept : Hour{};
-    demanding.push_back(h.demanding);
-    met.push_back(h.met);
-    held_back.push_back(h.held_back);
-    delivered.push_back(h.delivered);
-    sum.demanding += h.demanding;
-    sum.met += h.met;
-    sum.held_back += h.held_back;
+  Json row = {{"customer", key[0]}, {"service", key[1]}, {"contract", key[2]}};
+  Json hours;
+  for (std::size_t m = 0; m < kMembers.size(); ++m) {
+    std::uint64_t sum = 0;
+    Json& numbers = hours[kMembers[m]] = Json::array();
+    for (std::int64_t number = hour - static_cast<std::int64_t>(kHours) + 1; number <= hour; ++number) {
+      const Hour& kept = contract.hours[static_cast<std::size_t>(number) % kHours];
+      numbers.push_back(kept.number == number ? kept.counts[m] : 0);
+      sum += numbers.back().get<std::uint64_t>();
+    }
+    if (m < 3) row[kMembers[m]] = sum;  // the row has no sum of bytes
   }
-  Json row = {{"customer", key[0]},
-              {"service", key[1]},
-              {"contract", key[2]},
-              {"demanding_seconds", sum.demanding},
-              {"met_seconds", sum.met},
-              {"held_back_seconds", sum.held_back},
-              {"hours",
-               {{"demanding_seconds", std::move(demanding)},
-                {"met_seconds", std::move(met)},
-                {"held_back_seconds", std::move(held_back)},
-                {"delivered_bytes", std::move(delivered)}}}};
+  row["hours"] = std::move(hours);
   if (contract.objective) row["objective_ratio"] = *contract.objective;
   return row;
 }

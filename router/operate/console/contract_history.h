@@ -39,8 +39,8 @@ class ContractHistory {
 
  private:
   struct Hour {
-    std::int64_t number = 0;  // since 1970
-    std::uint64_t demanding = 0, met = 0, held_back = 0, delivered = 0;
+    std::int64_t number = 0;                // since 1970
+    std::array<std::uint64_t, 4> counts{};  // demanding, met and held back seconds, bytes delivered
   };
   struct Contract {
     std::optional<double> objective{};

@@ -188,14 +188,9 @@ Json rate_of(double grown, double elapsed) {
 }
 
 // Sets a member; `a.b` is a member of a member.
-void set_member(Json& line, const std::string& path, Json value) {
-  Json* at = &line;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find('.', begin), path.size());
-    at = &(*at)[path.substr(begin, end - begin)];
-    begin = end + 1;
-  }
-  *at = std::move(value);
+void set_member(Json& line, std::string path, Json value) {
+  std::ranges::replace(path, '.', '/');
+  line[Json::json_pointer('/' + path)] = std::move(value);
 }
 
 }  // namespace
