@@ -20,6 +20,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/lib"))
 from reference import TYPES, Part  # noqa: E402
+from schemas import whole  # noqa: E402
 
 
 def roff(text):
@@ -128,9 +129,9 @@ def body(text, directory):
         elif word == "@commands":
             yield from commands(rest, directory)
         elif word == "@keys":
-            yield from keys(json.loads((ROOT / rest).read_text()))
+            yield from keys(whole(rest))
         elif word == "@types":
-            yield from types(json.loads((ROOT / rest).read_text()))
+            yield from types(whole(rest))
         elif word == "@output":
             program, *words = rest.split()
             said = subprocess.check_output([directory / program, *words], text=True, env={**os.environ, "COLUMNS": "78"})

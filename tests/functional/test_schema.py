@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The schemas of routers, endpoints and scenarios are valid JSON Schemas (2020-12) that take the examples and refuse mistakes."""
 import copy
-import json
 import pathlib
 import re
 import sys
@@ -11,6 +10,8 @@ import jsonschema
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/lib"))
+import schemas  # noqa: E402
 
 
 class Loader(yaml.SafeLoader):
@@ -117,7 +118,7 @@ SCENARIO_MISTAKES = [
 
 def check(schema_name, examples, example, mistakes):
     """The number of failures."""
-    schema = json.loads((ROOT / schema_name).read_text())
+    schema = schemas.whole(schema_name)
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     failures = 0

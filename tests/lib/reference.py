@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes config/reference.md, every key of every file, from the schemas' descriptions; `--check`: says whether it is up to date."""
-import json
 import pathlib
 import sys
+
+import schemas
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "config/reference.md"
 PARTS = {
-    "Routers": ("config/schema.json", "`surety run` and `surety check`"),
-    "Endpoints": ("endpoints/config/endpoints_schema.json", "`surety-endpoint run` and `check`"),
-    "Scenarios": ("tests/lab/scenario/scenario_schema.json", "`surety-lab run`, `live` and `check`"),
+    "Routers": (schemas.ROUTER, f"`surety run` and `surety check`; [schema](../{schemas.ROUTER}) for editors."),
+    "Endpoints": (schemas.ENDPOINTS, f"`surety-endpoint run` and `check`; [schema](../{schemas.ENDPOINTS}) for editors."),
+    "Scenarios": (schemas.LAB, "`surety-lab run`, `live` and `check`; `surety-lab --schema` prints the schema for editors."),
 }
 INTRO = """# Every key
 
@@ -108,10 +109,10 @@ class Part:
 def main():
     known, problems, out = {}, [], []
     for title, (path, programs) in PARTS.items():
-        schema = json.loads((ROOT / path).read_text())
+        schema = schemas.whole(path)
         part = Part(schema, known)
         out += [] if out else [f"| {name} | {schema['$defs'][d].get('description', how)} |" for d, (name, how) in TYPES.items()]
-        out += [f"\n## {title}\n", f"Read by {programs}; [schema](../{path}) for editors.", *part.text()]
+        out += [f"\n## {title}\n", f"Read by {programs}", *part.text()]
         known, problems = {**schema["$defs"], **known}, problems + part.problems
     text = INTRO + "\n".join(out) + "\n"
     if sys.argv[1:] != ["--check"]:

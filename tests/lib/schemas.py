@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Brings what the lab's schema says of routers and senders from their own schemas; `--check`: says whether it is there.
+"""The schemas of all kinds of files: lays them out alike; `--check`: says whether they are; `--scenario FILE`: writes the lab's whole one.
 
-A schema is one file for an editor, so the lab's repeats the others. All of them are laid out alike."""
+A schema is one file for an editor, and a scenario's has all that is said of routers and senders: `surety-lab --schema` prints it. The
+lab's own file says the rest."""
 import json
 import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ROUTER, ENDPOINTS, LAB = (ROOT / p for p in (
-    "config/schema.json", "endpoints/config/endpoints_schema.json", "tests/lab/scenario/scenario_schema.json"))
+ROUTER, ENDPOINTS, LAB = FILES = ("config/schema.json", "endpoints/config/endpoints_schema.json", "tests/lab/scenario/scenario_schema.json")
 SENDER = ("name", "target", "application_rate", "flows", "bytes", "udp_port", "ecn", "encapsulation", "tfrc_specification", "mark", "start")
+PROTOCOLS = ("gtfrc", "tfrc", "tcp", "udp")
 WIDTH = 140
 
 
@@ -33,25 +34,42 @@ def laid_out(value, indent=0, used=0):
     return first + "\n" + "".join(pad + line + "\n" for line in lines if line) + " " * indent + last
 
 
-def main():
-    router, endpoints, lab = (json.loads(p.read_text()) for p in (ROUTER, ENDPOINTS, LAB))
+def scenario():
+    """The lab's own schema with what it shares: definitions of routers and senders, sections of routers, keys of each protocol."""
+    router, endpoints, lab = (json.loads((ROOT / path).read_text()) for path in FILES)
     defs, senders = lab["$defs"], endpoints["$defs"]
-    defs.update(router["$defs"])
-    sections = {k: v for k, v in router["properties"].items() if k not in ("signalling", "include")}  # the lab's may be `on`; is one file
-    defs["router_inline"]["properties"].update(sections)
-    defs.update({k: senders[k] for k in SENDER}, sender_packet=senders["packet"])
-    for protocol in ("gtfrc", "tfrc", "tcp", "udp"):
-        defs[protocol]["properties"] = {k: senders[protocol]["properties"][k] for k in defs[protocol]["properties"]}
+    sections = {k: v for k, v in router["properties"].items() if k != "include"}  # a scenario is one file
+    inline = defs["router_inline"]
+    inline["properties"] = sections | inline["properties"]
+    protocols = {p: senders[p] for p in PROTOCOLS}
+    common = set.intersection(*(set(p["properties"]) for p in protocols.values()))  # the lab's `sender` has its own of them
+    for name, protocol in protocols.items():
+        own = {k: v for k, v in protocol["properties"].items() if k not in common}
+        defs[name] = {k: v for k, v in protocol.items() if k not in ("type", "additionalProperties")} | {"properties": own}
+    defs |= router["$defs"] | {k: senders[k] for k in SENDER} | {"sender_packet": senders["packet"]}
     defs["sender"]["properties"]["protocol"]["enum"] = senders["sender"]["properties"]["protocol"]["enum"]
     defs["sender"]["allOf"] = senders["sender"]["allOf"]
+    return lab
+
+
+def whole(path):
+    """The schema of that file, complete."""
+    return scenario() if path == LAB else json.loads((ROOT / path).read_text())
+
+
+def main():
+    if sys.argv[1:2] == ["--scenario"]:
+        pathlib.Path(sys.argv[2]).write_text(laid_out(scenario()) + "\n")
+        return
     wrong = []
-    for path, schema in ((ROUTER, router), (ENDPOINTS, endpoints), (LAB, lab)):
-        text = laid_out(schema) + "\n"
+    for path in (ROOT / p for p in FILES):
+        text = laid_out(json.loads(path.read_text())) + "\n"
         if sys.argv[1:] != ["--check"]:
             path.write_text(text)
         elif path.read_text() != text:
-            wrong.append(f"{path.relative_to(ROOT)} is not what the schemas say: run tests/lib/schemas.py")
+            wrong.append(f"{path.relative_to(ROOT)} is not laid out: run tests/lib/schemas.py")
     sys.exit("\n".join(wrong) or 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -3,16 +3,19 @@
 import json
 import re
 import subprocess
+import sys
 
 import pytest
 
 from harness import ROOT, SURETY, sh
 
+sys.path.insert(1, str(ROOT / "tests/lib"))
+import schemas  # noqa: E402
+
 PROGRAMS = SURETY.parent
 PAGES = PROGRAMS.parent / "man"
 OF_PROGRAMS = {"surety": "surety.8", "surety-endpoint": "surety-endpoint.1", "surety-gtcp": "surety-gtcp.8", "surety-lab": "surety-lab.1"}
-OF_SCHEMAS = {"config/schema.json": "surety.yaml.5", "endpoints/config/endpoints_schema.json": "surety-endpoint.1",
-              "tests/lab/scenario/scenario_schema.json": "surety-lab.1"}
+OF_SCHEMAS = {schemas.ROUTER: "surety.yaml.5", schemas.ENDPOINTS: "surety-endpoint.1", schemas.LAB: "surety-lab.1"}
 ALL = sorted({*OF_PROGRAMS.values(), *OF_SCHEMAS.values()})
 
 
@@ -76,7 +79,7 @@ def test_what_help_shows_is_what_programs_are_told(program):
 @pytest.mark.parametrize("schema", OF_SCHEMAS)
 def test_every_key_has_its_entry(schema):
     text = (PAGES / OF_SCHEMAS[schema]).read_text().replace("\\-", "-")
-    missing = {key for key in keys(json.loads((ROOT / schema).read_text())) if f"\n\\fB{key}\\fR: " not in text}
+    missing = {key for key in keys(schemas.whole(schema)) if f"\n\\fB{key}\\fR: " not in text}
     assert not missing
 
 

@@ -3,7 +3,7 @@
 //
 // Immutable once parsed; names have become indices. Routers are ordinary router configurations (config.h),
 // senders those of endpoints.h. `surety-lab run FILE` reads one; config/examples/lab-gtfrc-fig2b.yaml shows
-// the vocabulary, scenario_schema.json holds all of it.
+// the vocabulary, `surety-lab --schema` prints all of it.
 #pragma once
 
 #include <optional>

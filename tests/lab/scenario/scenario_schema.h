@@ -5,6 +5,8 @@
 
 namespace surety::lab {
 
-extern const std::string_view kScenarioSchema;  // scenario_schema.json, part of the program (embed.cmake)
+// The whole schema of scenarios: scenario_schema.json with the definitions of routers and senders
+// (tests/lib/schemas.py), part of the program (embed.cmake).
+extern const std::string_view kScenarioSchema;
 
 }  // namespace surety::lab

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// scenario_schema.json knows exactly the keys that the parser knows (it lists them when it meets an unknown
-// one), and says of routers and senders what their own schemas say.
+// The schema of scenarios knows exactly the keys that the parser knows (it lists them when it meets an
+// unknown one), and says of routers and senders what their own schemas say.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/lab/scenario/scenario_schema.h"
 #include "tests/unit/config/schema_keys.h"
 #include "tests/unit/lab/scenario/scenario_text.h"
 
@@ -24,7 +25,7 @@ Json schema(const std::string& path) {
   return Json::parse(file);
 }
 Json scenario_schema() {
-  return schema("tests/lab/scenario/scenario_schema.json");
+  return Json::parse(kScenarioSchema);
 }
 
 Keys keys_of_parser(const std::string& text) {
