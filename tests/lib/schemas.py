@@ -10,8 +10,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROUTER, ENDPOINTS, LAB = FILES = ("config/schema.json", "endpoints/config/endpoints_schema.json", "tests/lab/scenario/scenario_schema.json")
-SENDER = ("name", "target", "application_rate", "flows", "bytes", "udp_port", "ecn", "encapsulation", "tfrc_specification", "mark", "start")
-PROTOCOLS = ("gtfrc", "tfrc", "tcp", "udp")
+SENDER = ("name", "target", "application_rate", "flows", "bytes", "udp_port", "ecn", "encapsulation", "tfrc_specification", "mark", "start",
+          "gtfrc", "tfrc", "tcp", "udp")
 WIDTH = 140
 
 
@@ -35,20 +35,17 @@ def laid_out(value, indent=0, used=0):
 
 
 def scenario():
-    """The lab's own schema with what it shares: definitions of routers and senders, sections of routers, keys of each protocol."""
+    """The lab's own schema with what it shares: definitions of routers and senders, sections of routers, keys of senders."""
     router, endpoints, lab = (json.loads((ROOT / path).read_text()) for path in FILES)
     defs, senders = lab["$defs"], endpoints["$defs"]
     sections = {k: v for k, v in router["properties"].items() if k != "include"}  # a scenario is one file
-    inline = defs["router_inline"]
+    inline, sender, shared = defs["router_inline"], defs["sender"], senders["sender"]
     inline["properties"] = sections | inline["properties"]
-    protocols = {p: senders[p] for p in PROTOCOLS}
-    common = set.intersection(*(set(p["properties"]) for p in protocols.values()))  # the lab's `sender` has its own of them
-    for name, protocol in protocols.items():
-        own = {k: v for k, v in protocol["properties"].items() if k not in common}
-        defs[name] = {k: v for k, v in protocol.items() if k not in ("type", "additionalProperties")} | {"properties": own}
+    protocol = sender["properties"]["protocol"]
+    protocol["enum"] = shared["properties"]["protocol"]["enum"]
+    sender["properties"] |= {k: v for k, v in shared["properties"].items() if k not in ("port", *sender["properties"])}
+    sender["allOf"] = shared["allOf"]
     defs |= router["$defs"] | {k: senders[k] for k in SENDER} | {"sender_packet": senders["packet"]}
-    defs["sender"]["properties"]["protocol"]["enum"] = senders["sender"]["properties"]["protocol"]["enum"]
-    defs["sender"]["allOf"] = senders["sender"]["allOf"]
     return lab
 
 

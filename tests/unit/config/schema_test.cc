@@ -61,7 +61,11 @@ TEST(Schema, KnowsExactlyTheKeysOfTheParser) {
 }
 
 TEST(Schema, EveryMapOfTheSchemaIsCompared) {
-  expect_every_map(schema("config/schema.json"), kPlaces, "service");
+  expect_every_map(schema("config/schema.json"), kPlaces, {"service"});
+}
+
+TEST(Schema, SaysOfValuesWhatTheParserSays) {
+  expect_values_of_parser(schema("config/schema.json"), kPlaces, diagnostics);
 }
 
 }  // namespace
