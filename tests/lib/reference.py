@@ -58,9 +58,7 @@ class Part:
             for choice in node.get("allOf", []):
                 said = choice["if"]["properties"][key]
                 words.setdefault(self.follow(choice["then"])["def"], []).extend(said.get("enum", [said.get("const")]))
-            maps = [self.defs[n]["properties"] for n in words] or [{}]
-            common = {k: v for k, v in maps[0].items() if all(m.get(k) == v for m in maps)}
-            keys = {k: v for k, v in {**common, **node["properties"]}.items() if isinstance(v, dict)}
+            keys = {k: v for k, v in node["properties"].items() if isinstance(v, dict)}
             self.sections[name] = ([path], keys, node.get("required", []), self.defs.get(name, {}).get("description", ""))
             for k, v in keys.items():
                 self.collect(f"{base}.{k}".lstrip(".") + of, v)

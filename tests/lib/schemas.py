@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The schemas of all kinds of files: lays them out alike; `--check`: says whether they are; `--scenario FILE`: writes the lab's whole one.
+"""The schemas of all kinds of files: lays them out alike; `--check`: says whether they are; `--scenario`: prints the lab's whole one.
 
 A schema is one file for an editor, and a scenario's has all that is said of routers and senders: `surety-lab --schema` prints it. The
 lab's own file says the rest."""
@@ -55,8 +55,8 @@ def whole(path):
 
 
 def main():
-    if sys.argv[1:2] == ["--scenario"]:
-        pathlib.Path(sys.argv[2]).write_text(laid_out(scenario()) + "\n")
+    if sys.argv[1:] == ["--scenario"]:
+        print(laid_out(scenario()))
         return
     wrong = []
     for path in (ROOT / p for p in FILES):
