@@ -2,8 +2,6 @@
 // Readers of the conditioners' keys.
 #include "config/conditioners.h"
 
-#include <fmt/format.h>
-
 #include <type_traits>
 
 #include "config/reader.h"
@@ -32,7 +30,7 @@ Tokens read_tokens(MapReader& map, Problems& problems) {
   Tokens t;
   map.read_word("tokens", t.unit, {{"bytes", TokenUnit::bytes}, {"packets", TokenUnit::packets}});
   if (map.read("packet", t.packet) && t.packet > kMaxPacket) {
-    problems.error(map.at("packet"), fmt::format("a packet is at most {} B", kMaxPacket.count()));
+    problems.error(map.at("packet"), "a packet is at most {} B", kMaxPacket.count());
   }
   return t;
 }
@@ -94,7 +92,7 @@ bool read_fixed(MapReader& map, CsaParams& alpha, Problems& problems) {
   if (!map.read("fixed", alpha.max)) return false;
   alpha.min = alpha.max;
   for (const auto* key : {"min", "max", "step", "control"}) {
-    if (map.find(key)) problems.error(map.at(key), fmt::format("a `fixed` alpha has no `{}`", key));
+    if (map.find(key)) problems.error(map.at(key), "a `fixed` alpha has no `{}`", key);
   }
   return true;
 }
@@ -118,8 +116,7 @@ void read_max(MapReader& map, CsaParams& alpha, Places& places, Problems& proble
   }
   map.read("max", alpha.max);
   if (alpha.min > alpha.max) {
-    problems.error(map.at("min"),
-                   fmt::format("`min` {:g} is above `max` {:g}", alpha.min.value(), alpha.max.value()));
+    problems.error(map.at("min"), "`min` {:g} is above `max` {:g}", alpha.min.value(), alpha.max.value());
   }
 }
 

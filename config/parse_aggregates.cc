@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Section `aggregates`: ARD/ARM markers in front of the classes of ports and interfaces.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "config/reader.h"
@@ -66,17 +64,18 @@ const QueueSet* find_set(MapReader& map, Aggregate& a, Draft& draft) {
     draft.problems.error(map.node().mark, "an aggregate needs `port` or `interface`");
   if (!port && !a.interface) return nullptr;
   if (a.interface && c.interfaces[*a.interface].is_template()) {
-    draft.problems.error(at->mark, fmt::format("{} is one interface for each inner tag, but an aggregate has "
-                                               "one marker: name a port or a single interface",
-                                               quote(at->text)));
+    draft.problems.error(at->mark,
+                         "{} is one interface for each inner tag, but an aggregate has one marker: name a "
+                         "port or a single interface",
+                         quote(at->text));
     return nullptr;
   }
   a.port = a.interface ? c.interfaces[*a.interface].port : *port;
   if (a.port >= c.ports.size()) return nullptr;  // an interface of no port, which is reported
   const QueueSet* set = c.queues_before(a);
   if (!set)
-    draft.problems.error(at->mark, fmt::format("{} {} has no `queues`{}", noun_of(a), quote(at->text),
-                                               a.interface ? ", nor has its port" : ""));
+    draft.problems.error(at->mark, "{} {} has no `queues`{}", noun_of(a), quote(at->text),
+                         a.interface ? ", nor has its port" : "");
   return set;
 }
 
@@ -115,8 +114,8 @@ void read_sources(MapReader& map, Aggregate& a, const QueueClass* c, Draft& draf
     if (!read_masked(item, p, draft.problems)) continue;
     const Aggregate* const known = c ? holder(p, a, draft.config.aggregates) : nullptr;
     if (known) {
-      draft.problems.error(item->mark, fmt::format("aggregate `{}` already has {} of this class of this {}",
-                                                   known->name, to_string(p), noun_of(a)));
+      draft.problems.error(item->mark, "aggregate `{}` already has {} of this class of this {}", known->name,
+                           to_string(p), noun_of(a));
     }
     a.sources.push_back(p);
   }
@@ -126,9 +125,9 @@ void read_sources(MapReader& map, Aggregate& a, const QueueClass* c, Draft& draf
 void check_whole_class(const Aggregate& a, const Mark& at, Draft& draft) {
   for (const auto& other : draft.config.aggregates) {
     if (!same_class(other, a) || !other.sources.empty()) continue;
-    draft.problems.error(
-        at, fmt::format("aggregate `{}` already covers this class of this {}; give one of the two a `match`",
-                        other.name, noun_of(a)));
+    draft.problems.error(at,
+                         "aggregate `{}` already covers this class of this {}; give one of the two a `match`",
+                         other.name, noun_of(a));
     return;
   }
 }
@@ -141,19 +140,17 @@ void read_out_dscp(MapReader& map, Aggregate& a, const QueueClass* c, Problems& 
     given = out && read_dscp(*out, a.out_dscp, problems);
     const bool elsewhere = given && c && std::find(c->out.begin(), c->out.end(), a.out_dscp) == c->out.end();
     if (elsewhere) {
-      problems.warning(
-          out->mark,
-          fmt::format("{} is not an OUT DSCP of class `{}`: the next router may not treat it as OUT",
-                      quote(out->text), c->scheduling.name));
+      problems.warning(out->mark,
+                       "{} is not an OUT DSCP of class `{}`: the next router may not treat it as OUT",
+                       quote(out->text), c->scheduling.name);
     }
     return;
   }
   if (!c) return;
   if (c->out.empty()) {
-    problems.error(
-        map.at("queue"),
-        fmt::format("class `{}` has no OUT DSCP for remarked packets; give it `dscp: {{in: .., out: ..}}`",
-                    c->scheduling.name));
+    problems.error(map.at("queue"),
+                   "class `{}` has no OUT DSCP for remarked packets; give it `dscp: {{in: .., out: ..}}`",
+                   c->scheduling.name);
     return;
   }
   a.out_dscp = c->out.front();

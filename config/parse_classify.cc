@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Section `classify`: ordered rules.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "config/reader.h"
@@ -98,7 +96,7 @@ void read_classify(const Node& node, Draft& draft) {
   auto& problems = draft.problems;
   for (const Node* n : sequence(node, "rules, like `- {match: {port: lan0}, service: silver}`", problems)) {
     if (draft.config.rules.size() == kMaxRules) {
-      problems.error(n->mark, fmt::format("too many rules: at most {}", kMaxRules));
+      problems.error(n->mark, "too many rules: at most {}", kMaxRules);
       return;
     }
     Rule rule;

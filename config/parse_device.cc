@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A port's `device`: a kind and its arguments in one text, as in `af_xdp eth1`; and its kernel `twin`.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -121,14 +119,12 @@ void read_device(const Node& node, Device& device, Draft& draft) {
     kinds.reserve(kGrammar.size());
     for (const auto& x : kGrammar) kinds.push_back(x.word);
     const std::string word = words.empty() ? "" : words[0];
-    draft.problems.error(node.mark,
-                         fmt::format("no kind of device is called {}{}", quote(word), hint(word, kinds)));
+    draft.problems.error(node.mark, "no kind of device is called {}{}", quote(word), hint(word, kinds));
     return;
   }
   Device read{.kind = g->kind, .name = {}, .server = false, .rx_file = {}, .tx_file = {}};
   if (!g->read(words, read)) {
-    draft.problems.error(node.mark,
-                         fmt::format("{} is not a device; write it like `{}`", quote(*text), g->usage));
+    draft.problems.error(node.mark, "{} is not a device; write it like `{}`", quote(*text), g->usage);
     return;
   }
   for (std::string* file : {&read.rx_file, &read.tx_file})
@@ -142,9 +138,10 @@ void read_twin(const Node& node, std::optional<std::string>& twin, Problems& pro
   const auto flag = parse_flag(*text).value;
   const bool off = flag == false;
   if (flag == true || (!off && !is_interface(*text))) {
-    problems.error(node.mark, fmt::format("{} is not the name of a TAP device (up to 15 letters, digits and "
-                                          "signs other than `/` and `:`) or `off`",
-                                          quote(*text)));
+    problems.error(node.mark,
+                   "{} is not the name of a TAP device (up to 15 letters, digits and signs other than `/` "
+                   "and `:`) or `off`",
+                   quote(*text));
     return;
   }
   twin = off ? "" : *text;

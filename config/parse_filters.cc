@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Section `filters`: access lists, by name.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -33,12 +31,12 @@ void read_entry_name(MapReader& map, std::string& name, std::map<std::string, Ma
   const Mark at = map.at("name");
   const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
   if (!is_name(name)) {
-    problems.error(at, fmt::format("{} cannot name an entry", quote(name)));
+    problems.error(at, "{} cannot name an entry", quote(name));
   } else if (std::ranges::all_of(name, is_digit)) {
     problems.error(at, "a name cannot be a number: an entry without a name is called by its number");
   } else if (const auto [it, fresh] = lines.emplace(name, at); !fresh) {
-    problems.error(at, fmt::format("there is already an entry {} in this filter, at {}", quote(name),
-                                   line_name(it->second)));
+    problems.error(at, "there is already an entry {} in this filter, at {}", quote(name),
+                   line_name(it->second));
   }
 }
 
@@ -56,7 +54,7 @@ void read_filter(const Node& node, Filter& filter, std::vector<Mark>& places, st
   std::map<std::string, Mark> lines;
   for (const Node* n : sequence(node, "entries, like `- {permit: {source: 10.1.0.0/24}}`", problems)) {
     if (room == 0) {
-      problems.error(n->mark, fmt::format("too many entries: at most {} in all filters", kMaxEntries));
+      problems.error(n->mark, "too many entries: at most {} in all filters", kMaxEntries);
       return;
     }
     --room;
@@ -75,19 +73,17 @@ void warn_about_entries(const Filter& filter, const Draft::FilterPlaces& places,
   if (!entries.empty() && std::ranges::none_of(entries, decides))
     problems.warning(
         places.name,
-        fmt::format(
-            "filter `{}` denies everything: it has no `permit`, and packets that match no entry are denied",
-            filter.name));
+        "filter `{}` denies everything: it has no `permit`, and packets that match no entry are denied",
+        filter.name);
   const auto all = std::ranges::find_if(entries, [](const FilterEntry& e) { return matches_all(e.match); });
   if (all == entries.end()) return;
   const auto index = static_cast<std::size_t>(all - entries.begin());
   if (all->permit && std::all_of(entries.begin(), all, [](const FilterEntry& e) { return e.permit; }))
-    problems.warning(places.name, fmt::format("filter `{}` permits everything", filter.name));
+    problems.warning(places.name, "filter `{}` permits everything", filter.name);
   if (index + 1 < entries.size())
-    problems.warning(
-        places.entries[index + 1],
-        fmt::format("no packet reaches this entry or those after it: the entry at {} matches everything",
-                    line_name(places.entries[index])));
+    problems.warning(places.entries[index + 1],
+                     "no packet reaches this entry or those after it: the entry at {} matches everything",
+                     line_name(places.entries[index]));
 }
 
 }  // namespace
@@ -112,8 +108,7 @@ void warn_about_filters(Draft& draft) {
   for (std::size_t f = 0; f < used.size(); ++f) {
     const Filter& filter = draft.config.filters[f];
     if (!used[f])
-      draft.problems.warning(draft.filter_places[f].name,
-                             fmt::format("no interface uses filter `{}`", filter.name));
+      draft.problems.warning(draft.filter_places[f].name, "no interface uses filter `{}`", filter.name);
     warn_about_entries(filter, draft.filter_places[f], draft.problems);
   }
 }

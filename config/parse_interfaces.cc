@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sections `groups`, `interfaces` and `pcp`.
-#include <fmt/format.h>
-
 #include "config/reader.h"
 #include "config/sections.h"
 
@@ -29,12 +27,12 @@ bool read_inner(const Node& node, Interface& i, Problems& problems) {
   const auto first = parse_integer(s.substr(0, dash), 1, kMaxVlan).value;
   const auto last = dash == s.npos ? first : parse_integer(s.substr(dash + 1), 1, kMaxVlan).value;
   if (!first || !last) {
-    problems.error(node.mark, fmt::format("{} is not a VLAN id from 1 to {} or a range like `1-4000`",
-                                          quote(s), kMaxVlan));
+    problems.error(node.mark, "{} is not a VLAN id from 1 to {} or a range like `1-4000`", quote(s),
+                   kMaxVlan);
   } else if (*first > *last) {
-    problems.error(node.mark, fmt::format("{} ends before it starts", quote(s)));
+    problems.error(node.mark, "{} ends before it starts", quote(s));
   } else if (dash != s.npos && *first == *last) {
-    problems.error(node.mark, fmt::format("{} is one tag only; write `{}`", quote(s), *first));
+    problems.error(node.mark, "{} is one tag only; write `{}`", quote(s), *first);
   } else {
     i.first_inner = static_cast<std::uint16_t>(*first);
     i.last_inner = static_cast<std::uint16_t>(*last);
@@ -65,8 +63,7 @@ void read_like_port(MapReader& map, Interface& i, const Port* port, Places& plac
   read_trust(map, i.trust, i.source_check);
   places.mtu = map.at("mtu");
   if (read_integer(map.find("mtu"), kMinMtu, kMaxMtu, i.mtu, draft.problems) && port && i.mtu > port->mtu)
-    draft.problems.error(places.mtu,
-                         fmt::format("`mtu` is above the {} of port `{}`", port->mtu, port->name));
+    draft.problems.error(places.mtu, "`mtu` is above the {} of port `{}`", port->mtu, port->name);
   if (const Node* n = map.find("twin")) {
     read_twin(*n, i.twin, draft.problems);
     places.twin = n->mark;
@@ -77,9 +74,8 @@ void read_customer(MapReader& map, Interface& i, Problems& problems) {
   i.customer = i.name;
   if (map.read("customer", i.customer) && !is_name(i.customer))
     problems.error(map.at("customer"),
-                   fmt::format("{} cannot name a customer: up to 63 letters, digits, `-`, "
-                               "`_` and `.`",
-                               quote(i.customer)));
+                   "{} cannot name a customer: up to 63 letters, digits, `-`, `_` and `.`",
+                   quote(i.customer));
 }
 
 void read_filter_names(MapReader& map, Interface& i, Draft& draft) {
@@ -132,7 +128,7 @@ void read_priority(const Node& node, std::uint8_t priority, std::array<std::opti
     Dscp d = 0;
     if (!read_dscp(*n, d, problems)) continue;
     if (taken[d]) {
-      problems.error(n->mark, fmt::format("{} already belongs to priority {}", quote(n->text), *taken[d]));
+      problems.error(n->mark, "{} already belongs to priority {}", quote(n->text), *taken[d]);
       continue;
     }
     taken[d] = priority;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Match fields of a packet: `match` of a rule, `permit` and `deny` of a filter, and the fields of a query.
-#include <fmt/format.h>
-
 #include <charconv>
 #include <deque>
 
@@ -28,17 +26,12 @@ void read_port_range(const Node* node, PortRange& out, Problems& problems) {
   const auto from = parse_port_number(s.substr(0, dash));
   const auto to = dash == s.npos ? from : parse_port_number(s.substr(dash + 1));
   if (!from || !to) {
-    problems.error(node->mark, fmt::format("{} is not a port or a range like `5004-5005`", quote(s)));
+    problems.error(node->mark, "{} is not a port or a range like `5004-5005`", quote(s));
   } else if (*from > *to) {
-    problems.error(node->mark, fmt::format("{} ends before it starts", quote(s)));
+    problems.error(node->mark, "{} ends before it starts", quote(s));
   } else {
     out = {*from, *to};
   }
-}
-
-void read_vlan(const Node* node, std::optional<std::uint16_t>& out, std::uint64_t min, Problems& problems) {
-  std::uint16_t id = 0;
-  if (read_integer(node, min, kMaxVlan, id, problems)) out = id;
 }
 
 // Addresses and ICMP fix the family; two of them must not fix it differently.
@@ -47,9 +40,8 @@ void settle_family(MapReader& map, Match& m, Problems& problems) {
   const auto settle = [&](std::string_view key, bool v6) {
     const auto family = v6 ? Family::ipv6 : Family::ipv4;
     if (m.family != Family::any && m.family != family) {
-      problems.error(map.at(key),
-                     fmt::format("`{}` is {}, the rest of the match is {}: no packet can match both", key,
-                                 v6 ? "IPv6" : "IPv4", v6 ? "IPv4" : "IPv6"));
+      problems.error(map.at(key), "`{}` is {}, the rest of the match is {}: no packet can match both", key,
+                     v6 ? "IPv6" : "IPv4", v6 ? "IPv4" : "IPv6");
     }
     m.family = family;
   };
@@ -73,8 +65,8 @@ void read_prefix(const Node* node, std::optional<Prefix>& out, Problems& problem
 }
 
 void read_tags(MapReader& map, Match& m, Problems& problems) {
-  read_vlan(map.find("vlan"), m.vlan, 0, problems);
-  read_vlan(map.find("inner_vlan"), m.inner_vlan, 1, problems);
+  read_integer(map.find("vlan"), 0, kMaxVlan, m.vlan, problems);
+  read_integer(map.find("inner_vlan"), 1, kMaxVlan, m.inner_vlan, problems);
   if (map.find("inner_vlan") && (!map.find("vlan") || m.vlan == 0)) {
     problems.error(map.at("inner_vlan"), "an inner VLAN needs `vlan`, the outer one");
   }
@@ -89,7 +81,7 @@ void read_place(MapReader& map, Match& m, Draft& draft) {
   m.interface = draft.interfaces.resolve(*interface, "interface", problems);
   for (const auto* key : {"port", "vlan", "inner_vlan"}) {
     const Node* n = map.find(key);
-    if (n) problems.error(n->mark, fmt::format("the interface already determines it: leave `{}` out", key));
+    if (n) problems.error(n->mark, "the interface already determines it: leave `{}` out", key);
   }
 }
 
@@ -121,9 +113,7 @@ void read_filter_match(const Node& node, Match& m, Problems& problems) {
   MapReader map(node, "the match of a filter", problems);
   for (const auto* key : {"port", "interface", "vlan", "inner_vlan"}) {
     const Node* n = map.find(key);
-    if (n)
-      problems.error(n->mark,
-                     fmt::format("a filter applies to the interfaces that use it: leave `{}` out", key));
+    if (n) problems.error(n->mark, "a filter applies to the interfaces that use it: leave `{}` out", key);
   }
   read_fields(map, m, problems);
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A port's `worker` and `receive`: the workers that transmit and receive its packets.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "config/reader.h"
@@ -21,7 +19,7 @@ bool read_worker(const Node& node, unsigned& core, Draft& draft) {
   std::vector<std::string> cores(workers.size());
   std::ranges::transform(workers, cores.begin(), [](unsigned w) { return std::to_string(w); });
   const std::vector<std::string_view> names(cores.begin(), cores.end());
-  draft.problems.error(node.mark, fmt::format("core {} is not a worker{}", core, hint(node.text, names)));
+  draft.problems.error(node.mark, "core {} is not a worker{}", core, hint(node.text, names));
   return false;
 }
 
@@ -46,17 +44,15 @@ void read_port_workers(MapReader& port, Port& out, Draft& draft) {
   std::uint16_t queues = kMaxQueues;
   if (read_integer(map.find("queues"), 1, kMaxQueues, queues, draft.problems)) out.rx_queues = queues;
   if (const Node* n = map.find("workers")) read_readers(*n, out, draft);
-  if (const Node* n = map.find("dispatch"))
-    if (bool on = false; read_value(*n, on, draft.problems)) out.dispatch = on;
+  map.read("dispatch", out.dispatch);
   if (out.dispatch.value_or(false) &&
       std::max<std::size_t>(out.rx_queues.value_or(1), out.rx_workers.size()) > 1)
     draft.problems.error(
         map.at("dispatch"),
         "`dispatch` needs a single receive queue: with several, the device spreads the packets");
   if (out.rx_workers.size() > queues)
-    draft.problems.error(map.at("workers"),
-                         fmt::format("{} workers for {} receive queue{}: each needs one",
-                                     out.rx_workers.size(), queues, queues == 1 ? "" : "s"));
+    draft.problems.error(map.at("workers"), "{} workers for {} receive queue{}: each needs one",
+                         out.rx_workers.size(), queues, queues == 1 ? "" : "s");
 }
 
 }  // namespace surety::config

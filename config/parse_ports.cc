@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Section `ports`.
-#include <fmt/format.h>
-
 #include "config/address.h"
 #include "config/reader.h"
 #include "config/sections.h"
@@ -22,12 +20,10 @@ void read_overhead(const Node& node, WireOverhead& overhead, Problems& problems)
   }
   const auto bytes = parse_bytes(*text);
   if (!bytes.value) {
-    problems.error(
-        node.mark,
-        fmt::format("{} is not an overhead; write `ethernet`, `atm` or a size like `38 B`", quote(*text)));
+    problems.error(node.mark, "{} is not an overhead; write `ethernet`, `atm` or a size like `38 B`",
+                   quote(*text));
   } else if (bytes.value->count() > kMaxOverhead) {
-    problems.error(node.mark,
-                   fmt::format("{} is too large; an overhead is at most {} B", quote(*text), kMaxOverhead));
+    problems.error(node.mark, "{} is too large; an overhead is at most {} B", quote(*text), kMaxOverhead);
   } else {
     overhead.per_packet = static_cast<std::uint32_t>(bytes.value->count());
   }
@@ -42,8 +38,7 @@ void read_port(const Node& node, Port& port, Draft::PortPlaces& places, Draft& d
   if (const Node* n = map.find("device")) {
     read_device(*n, port.device, draft);
   } else if (node.kind == Node::Kind::map && !draft.lab) {
-    draft.problems.warning(places.name,
-                           fmt::format("port `{}` has no `device`: it can only run in the lab", port.name));
+    draft.problems.warning(places.name, "port `{}` has no `device`: it can only run in the lab", port.name);
   }
   places.device = map.at("device");
   if (const Node* n = map.find("addresses")) {
@@ -64,9 +59,8 @@ void read_port(const Node& node, Port& port, Draft::PortPlaces& places, Draft& d
     read_twin(*n, port.twin, draft.problems);
     places.twin = n->mark;
     if (port.twin && is_of_kernel(port.device))
-      draft.problems.warning(
-          n->mark,
-          fmt::format("`{}` is already a device of the kernel: `twin` has no effect", port.device.name));
+      draft.problems.warning(n->mark, "`{}` is already a device of the kernel: `twin` has no effect",
+                             port.device.name);
   }
 }
 
@@ -99,12 +93,12 @@ void read_interface_addresses(const Node& node, std::vector<Prefix>& addresses, 
     if (!text) continue;
     const auto prefix = parse_prefix(*text);
     if (!prefix) {
-      problems.error(n->mark, fmt::format("{} is not an interface address; write it like {}", quote(*text),
-                                          "`10.1.0.254/24` or `2001:db8:1::fe/64`"));
+      problems.error(n->mark, "{} is not an interface address; write it like {}", quote(*text),
+                     "`10.1.0.254/24` or `2001:db8:1::fe/64`");
     } else if (!is_unicast(prefix->address)) {
-      problems.error(n->mark, fmt::format("{} cannot be the address of a host", quote(*text)));
+      problems.error(n->mark, "{} cannot be the address of a host", quote(*text));
     } else if (const auto reserved = reserved_name(*prefix); !reserved.empty()) {
-      problems.error(n->mark, fmt::format("{} is the {} address of its subnet", quote(*text), reserved));
+      problems.error(n->mark, "{} is the {} address of its subnet", quote(*text), reserved);
     } else {
       addresses.push_back(*prefix);
       places.push_back(n->mark);
@@ -119,7 +113,7 @@ void read_ports(const Node& node, Draft& draft) {
         auto& port = draft.config.ports.emplace_back();
         port.name = name;
         if (draft.config.ports.size() == kMaxPorts + 1) {
-          draft.problems.error(key.mark, fmt::format("too many ports: at most {}", kMaxPorts));
+          draft.problems.error(key.mark, "too many ports: at most {}", kMaxPorts);
         }
         read_port(value, port, places, draft);
         draft.port_places.push_back(std::move(places));

@@ -32,7 +32,7 @@ void read_dscps(const Node& node, const std::string& name, std::vector<Dscp>& ou
     Dscp d = 0;
     if (!read_dscp(*n, d, problems)) continue;
     if (!taken.by[d].empty()) {
-      problems.error(n->mark, fmt::format("{} already belongs to class `{}`", quote(n->text), taken.by[d]));
+      problems.error(n->mark, "{} already belongs to class `{}`", quote(n->text), taken.by[d]);
       continue;
     }
     taken.by[d] = name;
@@ -98,9 +98,8 @@ std::optional<Aqm> read_aqm(MapReader& map, ActiveQueueParams& queue, Problems& 
   const double max = std::max(rio.in.max, rio.out.max);
   if (aqm == Aqm::out_tail_drop) make_out_tail_drop(rio);
   if (max > queue.limit) {
-    problems.warning(
-        n->mark, fmt::format("the queue overflows at its limit of {} packets before RIO's `max` is reached",
-                             queue.limit));
+    problems.warning(n->mark, "the queue overflows at its limit of {} packets before RIO's `max` is reached",
+                     queue.limit);
   }
   return said;
 }
@@ -134,10 +133,10 @@ QueueClass read_class(const Node& node, const std::vector<QueueClass>& others, T
   s.queue.beyond = 1;  // counts by bytes; settle_places() sets the number
   const auto same_name = [&](const QueueClass& o) { return o.scheduling.name == s.name; };
   if (map.required("name", s.name) && std::any_of(others.begin(), others.end(), same_name)) {
-    problems.error(map.at("name"), fmt::format("there is already a class `{}` in this set", s.name));
+    problems.error(map.at("name"), "there is already a class `{}` in this set", s.name);
   }
   if (!s.name.empty() && !is_name(s.name)) {
-    problems.error(map.at("name"), fmt::format("{} cannot name a class", quote(s.name)));
+    problems.error(map.at("name"), "{} cannot name a class", quote(s.name));
   }
   read_scheduling(map, s, problems);
   read_limit(map, c, problems);
@@ -187,16 +186,17 @@ void settle_rio(QueueSet& set, std::size_t c, std::optional<Aqm> aqm, Mark at, P
   if (set.classes[c].limit)
     return problems.note(
         at,
-        fmt::format("IN and OUT packets share class {}, which has no `rio`: OUT packets have room for 10 to "
-                    "20 % of its limit; `aqm: rio` confirms this, `aqm: tail-drop` drops IN and OUT alike",
-                    quote(name)));
+        "IN and OUT packets share class {}, which has no `rio`: OUT packets have room for 10 to 20 % of its "
+        "limit; `aqm: rio` confirms this, `aqm: tail-drop` drops IN and OUT alike",
+        quote(name));
   const auto text = [](const RedParams& red) {
     return fmt::format("{{min: {:g}, max: {:g}, pmax: {:g}}}", red.min, red.max, red.pmax.value());
   };
-  problems.note(at, fmt::format("IN and OUT packets share class {}, which has no `rio`; derived from its "
-                                "limit of {} packets: `rio: {{average: {:g}, in: {}, out: {}}}`; `aqm: rio` "
-                                "confirms this, `aqm: tail-drop` drops IN and OUT alike",
-                                quote(name), queue.limit, rio.weight, text(rio.in), text(rio.out)));
+  problems.note(at,
+                "IN and OUT packets share class {}, which has no `rio`; derived from its limit of {} "
+                "packets: `rio: {{average: {:g}, in: {}, out: {}}}`; `aqm: rio` confirms this, `aqm: "
+                "tail-drop` drops IN and OUT alike",
+                quote(name), queue.limit, rio.weight, text(rio.in), text(rio.out));
 }
 
 // Full packets that the rate sends within the limit.
@@ -262,7 +262,7 @@ void read_queues(const Node& node, Draft& draft) {
         for (const Node* n :
              sequence(value, "classes, like `- {name: assured, weight: 9, dscp: [AF11]}`", problems)) {
           if (set.classes.size() == kMaxClasses) {
-            problems.error(n->mark, fmt::format("too many classes: at most {}", kMaxClasses));
+            problems.error(n->mark, "too many classes: at most {}", kMaxClasses);
             break;
           }
           auto& [at, aqm] = said.emplace_back(n->mark, std::nullopt);

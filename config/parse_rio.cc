@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A class's `rio`.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "config/reader.h"
@@ -14,16 +12,13 @@ constexpr double kLeastWeight = 0.0001;      // Floyd and Jacobson 1993, section
 constexpr double kMaxThreshold = 1'000'000;  // packets, as a queue's limit
 
 bool read_threshold(const Node* node, double& out, Problems& problems) {
-  const auto* text = node ? text_of(*node, "a number of packets like `20`", problems) : nullptr;
-  if (!text) return false;
-  const auto parsed = parse_number(*text);
-  if (!parsed.value) problems.error(node->mark, parsed.error);
-  if (parsed.value && *parsed.value > kMaxThreshold) {
-    problems.error(node->mark, fmt::format("{} is too large; a threshold is at most {} packets", quote(*text),
-                                           kMaxThreshold));
-  }
-  if (parsed.value) out = *parsed.value;
-  return parsed.value.has_value();
+  const auto n =
+      node ? value_of(*node, "a number of packets like `20`", parse_number, problems) : std::nullopt;
+  if (n && *n > kMaxThreshold)
+    problems.error(node->mark, "{} is too large; a threshold is at most {} packets", quote(node->text),
+                   kMaxThreshold);
+  if (n) out = *n;
+  return n.has_value();
 }
 
 // min == max is allowed: a threshold without randomness.
@@ -33,7 +28,7 @@ bool read_red(const Node& node, std::string what, RedParams& red, Problems& prob
   const bool min = read_threshold(map.require("min"), red.min, problems);
   const bool max = read_threshold(map.require("max"), red.max, problems);
   if (min && max && red.min > red.max) {
-    problems.error(map.at("min"), fmt::format("`min` {} is above `max` {}", red.min, red.max));
+    problems.error(map.at("min"), "`min` {} is above `max` {}", red.min, red.max);
   }
   if (map.required("pmax", red.pmax) && red.pmax == Probability(0)) {
     problems.error(map.at("pmax"), "`pmax` must be more than 0 and at most 1");
@@ -52,10 +47,10 @@ void read_rio(const Node& node, RioParams& rio, Problems& problems) {
   }
   rio.weight = weight.value();
   if (rio.weight > 0 && rio.weight < kLeastWeight)
-    problems.warning(map.at("average"),
-                     fmt::format("the average follows a queue after {:.0f} packets, too late to "
-                                 "drop early; the default is `0.002`",
-                                 1 / rio.weight));
+    problems.warning(
+        map.at("average"),
+        "the average follows a queue after {:.0f} packets, too late to drop early; the default is `0.002`",
+        1 / rio.weight);
   const Node* const in = map.require("in");
   const Node* const out = map.require("out");
   const bool of_in = in && read_red(*in, "`in` of `rio`", rio.in, problems);

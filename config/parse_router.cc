@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sections `router` and `workers`.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "config/reader.h"
@@ -31,11 +29,11 @@ void read_cores(const Node& node, std::vector<unsigned>& workers, Problems& prob
     unsigned core = 0;
     if (!read_integer(n, 0, kMaxCore, core, problems)) continue;
     if (std::find(workers.begin(), workers.end(), core) != workers.end()) {
-      problems.error(n->mark, fmt::format("core {} is already a worker", core));
+      problems.error(n->mark, "core {} is already a worker", core);
     }
     workers.push_back(core);
     if (workers.size() == kMaxWorkers + 1)
-      problems.error(n->mark, fmt::format("too many workers: at most {}", kMaxWorkers));
+      problems.error(n->mark, "too many workers: at most {}", kMaxWorkers);
   }
   if (node.kind == Node::Kind::sequence && node.items.empty()) {
     problems.error(node.mark,

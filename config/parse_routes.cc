@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sections `routes` and `neighbors`.
-#include <fmt/format.h>
-
 #include <map>
 
 #include "config/address.h"
@@ -25,24 +23,22 @@ void read_gateways(const Node& via, NextHop outlet, const Prefix& to, Route& rou
     IpAddress gateway;
     if (!read_value(*n, gateway, problems)) continue;
     if (gateway.is_v6() != to.address.is_v6()) {
-      problems.error(n->mark,
-                     fmt::format("gateway `{}` and destination `{}` are of different address families",
-                                 to_string(gateway), to_string(to)));
+      problems.error(n->mark, "gateway `{}` and destination `{}` are of different address families",
+                     to_string(gateway), to_string(to));
       continue;
     }
     if (!is_unicast(gateway)) {
-      problems.error(n->mark, fmt::format("{} cannot be the address of a host", quote(n->text)));
+      problems.error(n->mark, "{} cannot be the address of a host", quote(n->text));
       continue;
     }
     for (const auto& h : route.next_hops) {
-      if (h.via == gateway)
-        problems.error(n->mark, fmt::format("gateway {} is already in this route", quote(n->text)));
+      if (h.via == gateway) problems.error(n->mark, "gateway {} is already in this route", quote(n->text));
     }
     outlet.via = gateway;
     route.next_hops.push_back(outlet);
     places.push_back(n->mark);
     if (route.next_hops.size() > kMaxNextHops) {
-      problems.error(n->mark, fmt::format("too many gateways: at most {}", kMaxNextHops));
+      problems.error(n->mark, "too many gateways: at most {}", kMaxNextHops);
       return;
     }
   }
@@ -58,9 +54,8 @@ void read_link(MapReader& map, Neighbor& neighbor, Draft& draft) {
     draft.problems.error(map.node().mark, "a neighbor needs `port` or `interface`");
   if (is_template(neighbor.interface, draft))
     draft.problems.error(
-        by->mark,
-        fmt::format("{} is one interface for each inner tag: its neighbors are learned; leave this one out",
-                    quote(by->text)));
+        by->mark, "{} is one interface for each inner tag: its neighbors are learned; leave this one out",
+        quote(by->text));
   if (neighbor.interface) port = draft.config.interfaces[*neighbor.interface].port;
   neighbor.port = port.value_or(0);
 }
@@ -87,8 +82,8 @@ bool read_route(const Node& node, Route& route, std::vector<Mark>& places, Draft
   if (via && known) {
     read_gateways(*via, outlet, route.to, route, places, problems);
   } else if (!via && is_template(outlet.interface, draft)) {
-    problems.error(by->mark, fmt::format("{} is one interface for each inner tag: a route there needs `via`",
-                                         quote(by->text)));
+    problems.error(by->mark, "{} is one interface for each inner tag: a route there needs `via`",
+                   quote(by->text));
   } else if (!via && (outlet.port || outlet.interface)) {
     route.next_hops.push_back(outlet);
     places.push_back(by->mark);
@@ -120,9 +115,9 @@ void read_routes(const Node& node, Draft& draft) {
     const bool known = read_route(*n, route, gateways, draft);
     const auto [it, fresh] = lines.emplace(known ? to_string(route.to) : std::string(), n->mark);
     if (known && !fresh) {
-      draft.problems.error(
-          n->mark, fmt::format("`{}` already has a route, at {}; for several gateways write `via: [A, B]`",
-                               it->first, line_name(it->second)));
+      draft.problems.error(n->mark,
+                           "`{}` already has a route, at {}; for several gateways write `via: [A, B]`",
+                           it->first, line_name(it->second));
     }
     draft.config.routes.push_back(std::move(route));
     draft.route_places.push_back(n->mark);
@@ -142,8 +137,8 @@ void read_neighbors(const Node& node, Draft& draft) {
     if (known) {
       const auto [it, fresh] = lines.emplace(to_string(neighbor.address), n->mark);
       if (!fresh) {
-        draft.problems.error(map.at("address"), fmt::format("`{}` is already a neighbor, at {}", it->first,
-                                                            line_name(it->second)));
+        draft.problems.error(map.at("address"), "`{}` is already a neighbor, at {}", it->first,
+                             line_name(it->second));
       }
     }
     draft.config.neighbors.push_back(neighbor);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Section `signalling`.
-#include <fmt/format.h>
-
 #include <map>
 
 #include "config/address.h"
@@ -23,9 +21,9 @@ void read_in_one_word(const Node& node, Draft& draft) {
   if (on && (!*on || draft.lab)) {
     mode = *on ? Mode::act : Mode::off;
   } else {
-    draft.problems.error(node.mark, fmt::format("{} is not {}", quote(node.text),
-                                                draft.lab ? "`on`, `off` or `{mode: ...}`"
-                                                          : "`off` or `{mode: act, key_file: FILE}`"));
+    draft.problems.error(
+        node.mark, "{} is not {}", quote(node.text),
+        draft.lab ? "`on`, `off` or `{mode: ...}`" : "`off` or `{mode: act, key_file: FILE}`");
   }
 }
 
@@ -35,16 +33,15 @@ bool read_border(const Node& node, Signalling::Border& border, Problems& problem
   const bool source = read_masked(map.require("source"), border.source, problems);
   const bool address = map.required("border", border.border);
   if (address && !is_unicast(border.border)) {
-    problems.error(map.at("border"),
-                   fmt::format("`{}` cannot be the address of a router", to_string(border.border)));
+    problems.error(map.at("border"), "`{}` cannot be the address of a router", to_string(border.border));
     return false;
   }
   if (!source || !address) return false;
   if (border.source.address.is_v6() == border.border.is_v6()) return true;
   problems.error(map.at("border"),
-                 fmt::format("border `{}` and source `{}` are of different address families: a signal has "
-                             "the family of the packet that caused it",
-                             to_string(border.border), to_string(border.source)));
+                 "border `{}` and source `{}` are of different address families: a signal has the family of "
+                 "the packet that caused it",
+                 to_string(border.border), to_string(border.source));
   return false;
 }
 
@@ -57,12 +54,11 @@ void read_borders(const Node& node, Draft& draft) {
     if (!read_border(*n, border, problems)) continue;
     const auto [it, fresh] = lines.emplace(to_string(border.source), n->mark);
     if (!fresh) {
-      problems.error(n->mark,
-                     fmt::format("`{}` already has a border, at {}", it->first, line_name(it->second)));
+      problems.error(n->mark, "`{}` already has a border, at {}", it->first, line_name(it->second));
     }
     draft.config.signalling.borders.push_back(border);
     if (draft.config.signalling.borders.size() == kMaxBorders + 1)
-      problems.error(n->mark, fmt::format("too many borders: at most {}", kMaxBorders));
+      problems.error(n->mark, "too many borders: at most {}", kMaxBorders);
   }
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sections `metrics`, `log`, `flow_table`, `dpdk` and `kernel`.
-#include <fmt/format.h>
-
 #include "config/address.h"
 #include "config/reader.h"
 #include "config/sections.h"
@@ -60,9 +58,8 @@ void read_metrics(const Node& node, Draft& draft) {
     const auto* text = text_of(*n, "`HOST:PORT` or `off`", draft.problems);
     const bool off = text && parse_flag(*text).value == false;
     if (text && !off && !is_listen(*text)) {
-      draft.problems.error(
-          n->mark, fmt::format("{} is not `HOST:PORT` (like `127.0.0.1:9464` or `[::1]:9464`) or `off`",
-                               quote(*text)));
+      draft.problems.error(n->mark, "{} is not `HOST:PORT` (like `127.0.0.1:9464` or `[::1]:9464`) or `off`",
+                           quote(*text));
     } else if (text) {
       m.listen = off ? "" : *text;
     }
@@ -98,8 +95,7 @@ void read_flow_table(const Node& node, Draft& draft) {
   auto& f = draft.config.flow_table;
   MapReader map(node, "`flow_table`", draft.problems);
   read_integer(map.find("capacity"), kMinFlows, kMaxFlows, f.capacity, draft.problems);
-  std::uint32_t rate = 0;
-  if (read_integer(map.find("creation_rate"), 0, kMaxCreations, rate, draft.problems)) f.creation_rate = rate;
+  read_integer(map.find("creation_rate"), 0, kMaxCreations, f.creation_rate, draft.problems);
   map.read("idle_timeout", f.idle_timeout);
   if (f.idle_timeout < std::chrono::milliseconds(10) || f.idle_timeout > kMaxIdle) {
     draft.problems.error(map.at("idle_timeout"), "an idle timeout is from 10 ms to 24 h");

@@ -24,8 +24,7 @@ void report_repeated(const Node& node, Problems& problems) {
     }
     const auto [it, fresh] = first.emplace(key->text, key->mark);
     if (!fresh)
-      problems.error(key->mark,
-                     fmt::format("{} is already there, at {}", quote(key->text), line_name(it->second)));
+      problems.error(key->mark, "{} is already there, at {}", quote(key->text), line_name(it->second));
   }
 }
 
@@ -46,7 +45,7 @@ bool is_name(std::string_view s) {
 MapReader::MapReader(const Node& node, std::string what, Problems& problems)
     : node_(node), what_(std::move(what)), problems_(problems) {
   if (node.kind != Node::Kind::map) {
-    problems.error(node.mark, fmt::format("expected {}: `key: value` pairs", what_));
+    problems.error(node.mark, "expected {}: `key: value` pairs", what_);
   }
   report_repeated(node, problems);
 }
@@ -59,8 +58,7 @@ MapReader::~MapReader() {
     if (problems_.full()) return;
     if (key->kind != Node::Kind::scalar || std::binary_search(known_.begin(), known_.end(), key->text))
       continue;
-    problems_.error(key->mark,
-                    fmt::format("unknown key {} in {}{}", quote(key->text), what_, hint(key->text, known_)));
+    problems_.error(key->mark, "unknown key {} in {}{}", quote(key->text), what_, hint(key->text, known_));
   }
 }
 
@@ -74,8 +72,7 @@ const Node* MapReader::find(std::string_view key) {
 
 const Node* MapReader::require(std::string_view key) {
   const Node* n = find(key);
-  if (!n && node_.kind == Node::Kind::map)
-    problems_.error(node_.mark, fmt::format("{} needs `{}`", what_, key));
+  if (!n && node_.kind == Node::Kind::map) problems_.error(node_.mark, "{} needs `{}`", what_, key);
   return n;
 }
 
@@ -88,9 +85,9 @@ Mark MapReader::at(std::string_view key) const {
 
 void MapReader::word_error(const Node& n, std::string_view key, const std::vector<std::string_view>& names) {
   if (n.kind != Node::Kind::scalar) {
-    problems_.error(n.mark, fmt::format("`{}` is one of: {}", key, fmt::join(names, ", ")));
+    problems_.error(n.mark, "`{}` is one of: {}", key, fmt::join(names, ", "));
   } else {
-    problems_.error(n.mark, fmt::format("no `{}` is called {}{}", key, quote(n.text), hint(n.text, names)));
+    problems_.error(n.mark, "no `{}` is called {}{}", key, quote(n.text), hint(n.text, names));
   }
 }
 
@@ -100,13 +97,13 @@ std::string with_article(std::string_view noun) {
 
 void check_names(const Node& node, std::string_view noun, Problems& problems) {
   if (node.kind != Node::Kind::map) {
-    problems.error(node.mark, fmt::format("expected {}s by name: `name: ...`", noun));
+    problems.error(node.mark, "expected {}s by name: `name: ...`", noun);
   }
   report_repeated(node, problems);
   for (const auto& [key, value] : node.entries) {
     if (key->kind == Node::Kind::scalar && !is_name(key->text)) {
-      problems.error(key->mark, fmt::format("{} cannot name {}: up to {} letters, digits, `-`, `_` and `.`",
-                                            quote(key->text), with_article(noun), kMaxName));
+      problems.error(key->mark, "{} cannot name {}: up to {} letters, digits, `-`, `_` and `.`",
+                     quote(key->text), with_article(noun), kMaxName);
     }
   }
 }
@@ -116,8 +113,7 @@ std::vector<const Node*> list_of(const Node& node) {
 }
 
 const std::vector<const Node*>& sequence(const Node& node, std::string_view what, Problems& problems) {
-  if (node.kind != Node::Kind::sequence)
-    problems.error(node.mark, fmt::format("expected a list of {}", what));
+  if (node.kind != Node::Kind::sequence) problems.error(node.mark, "expected a list of {}", what);
   return node.items;
 }
 

@@ -33,8 +33,7 @@ std::optional<std::size_t> Names::resolve(const Node& reference, std::string_vie
   if (!text) return {};
   const auto found = find(*text);
   if (!found && !problems.full()) {
-    problems.error(reference.mark,
-                   fmt::format("there is no {} {}{}", noun, quote(*text), hint(*text, names_)));
+    problems.error(reference.mark, "there is no {} {}{}", noun, quote(*text), hint(*text, names_));
   }
   return found;
 }
@@ -54,8 +53,7 @@ void read_version(MapReader& map, Problems& problems) {
   if (!n) return;
   const auto* text = text_of(*n, "`version: 1`", problems);
   if (text && *text != kVersion) {
-    problems.error(n->mark,
-                   fmt::format("version {} is not supported; this program reads version 1", quote(*text)));
+    problems.error(n->mark, "version {} is not supported; this program reads version 1", quote(*text));
   }
 }
 

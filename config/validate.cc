@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 
@@ -19,14 +17,13 @@ void warn_about_unused(Draft& draft) {
   for (const auto& r : draft.config.rules) services.insert(r.service);
   for (std::size_t i = 0; i < draft.config.queues.size(); ++i) {
     if (queues.contains(i)) continue;
-    draft.problems.warning(draft.queue_places[i],
-                           fmt::format("no port uses queue set `{}`", draft.config.queues[i].name));
+    draft.problems.warning(draft.queue_places[i], "no port uses queue set `{}`", draft.config.queues[i].name);
   }
   for (std::size_t i = 0; i < draft.config.services.size(); ++i) {
     // A service without a conditioner guarantees nothing, so that an unused one is no mistake.
     if (services.contains(i) || std::holds_alternative<None>(draft.config.services[i].conditioner)) continue;
-    draft.problems.warning(draft.service_places[i].name,
-                           fmt::format("no rule uses service `{}`", draft.config.services[i].name));
+    draft.problems.warning(draft.service_places[i].name, "no rule uses service `{}`",
+                           draft.config.services[i].name);
   }
 }
 

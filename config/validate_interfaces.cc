@@ -29,15 +29,15 @@ void check_names(Draft& draft) {
     const auto& name = c.interfaces[i].name;
     if (draft.ports.find(name))
       draft.problems.error(draft.interface_places[i].name,
-                           fmt::format("a port is already called `{}`, and metrics list both", name));
+                           "a port is already called `{}`, and metrics list both", name);
     if (const Interface* t = template_of(name, draft))
-      draft.problems.error(draft.interface_places[i].name,
-                           fmt::format("`{}` is already an interface of `{}`", name, t->name));
+      draft.problems.error(draft.interface_places[i].name, "`{}` is already an interface of `{}`", name,
+                           t->name);
   }
   for (std::size_t p = 0; p < c.ports.size(); ++p) {
     if (const Interface* t = template_of(c.ports[p].name, draft))
-      draft.problems.error(draft.port_places[p].name,
-                           fmt::format("`{}` is already an interface of `{}`", c.ports[p].name, t->name));
+      draft.problems.error(draft.port_places[p].name, "`{}` is already an interface of `{}`", c.ports[p].name,
+                           t->name);
   }
 }
 
@@ -55,12 +55,10 @@ void check_numbers(Draft& draft) {
       return before && n > limit;
     };
     if (over(of_port[interface.port], kMaxInterfacesOfPort))
-      draft.problems.error(places.name,
-                           fmt::format("too many interfaces of port `{}`: at most {}",
-                                       draft.config.ports[interface.port].name, kMaxInterfacesOfPort));
+      draft.problems.error(places.name, "too many interfaces of port `{}`: at most {}",
+                           draft.config.ports[interface.port].name, kMaxInterfacesOfPort);
     if (over(all, kMaxInterfaces))
-      draft.problems.error(places.name,
-                           fmt::format("too many interfaces: at most {} in all", kMaxInterfaces));
+      draft.problems.error(places.name, "too many interfaces: at most {} in all", kMaxInterfaces);
   }
 }
 
@@ -90,18 +88,17 @@ void check_tags(Draft& draft) {
     if (!places.known) continue;
     Tagged& others = tagged[{interface.port, interface.vlan}];
     if (const Interface* other = sharer(others, interface, c)) {
-      draft.problems.error(places.tags, fmt::format("interface `{}` already has {} of this port", other->name,
-                                                    tags_of(*other)));
+      draft.problems.error(places.tags, "interface `{}` already has {} of this port", other->name,
+                           tags_of(*other));
       continue;
     }
     // Ingress matches the outer tag with its protocol before it reads the inner one.
     const auto two = others.upper_bound(0);
     if (interface.first_inner != 0 && two != others.end() &&
         c.interfaces[two->second].service_tag != interface.service_tag)
-      draft.problems.error(
-          places.protocol,
-          fmt::format("interface `{}` has the same outer VLAN {} with another `vlan_protocol`",
-                      c.interfaces[two->second].name, interface.vlan));
+      draft.problems.error(places.protocol,
+                           "interface `{}` has the same outer VLAN {} with another `vlan_protocol`",
+                           c.interfaces[two->second].name, interface.vlan);
     others.emplace(interface.first_inner, i);
   }
 }
@@ -114,9 +111,8 @@ void check_groups(Draft& draft) {
     if (!places.known || !interface.group || !draft.group_places[*interface.group].known) continue;
     const Group& group = c.groups[*interface.group];
     if (group.port == interface.port) continue;
-    draft.problems.error(*places.group,
-                         fmt::format("group `{}` is on port `{}`, this interface on port `{}`", group.name,
-                                     c.ports[group.port].name, c.ports[interface.port].name));
+    draft.problems.error(*places.group, "group `{}` is on port `{}`, this interface on port `{}`", group.name,
+                         c.ports[group.port].name, c.ports[interface.port].name);
   }
 }
 
@@ -136,15 +132,13 @@ void warn_about_interfaces(Draft& draft) {
     const Interface& interface = c.interfaces[i];
     if (interface.group) used[*interface.group] = true;
     if (interface.is_template() && interface.addresses.empty())
-      draft.problems.warning(
-          draft.interface_places[i].name,
-          fmt::format("`{}` has no address: the hosts behind it have no gateway and are not found",
-                      interface.name));
+      draft.problems.warning(draft.interface_places[i].name,
+                             "`{}` has no address: the hosts behind it have no gateway and are not found",
+                             interface.name);
   }
   for (std::size_t g = 0; g < used.size(); ++g) {
     if (!used[g])
-      draft.problems.warning(draft.group_places[g].name,
-                             fmt::format("no interface uses group `{}`", c.groups[g].name));
+      draft.problems.warning(draft.group_places[g].name, "no interface uses group `{}`", c.groups[g].name);
   }
 }
 

@@ -64,9 +64,9 @@ void warn_about_marks(Draft& draft, std::size_t service, const Uplink& way) {
   const Mark at = draft.service_places[service].mark;
   const QueueSet::Entry& in = set.by_dscp[*s.mark_in];
   if (in.precedence == Precedence::out) {
-    draft.problems.warning(
-        at, fmt::format("IN packets leave as {}, which is OUT in class `{}` of {}{}", dscp_text(*s.mark_in),
-                        set.classes[in.class_index].scheduling.name, way.name(), advice(s, set)));
+    draft.problems.warning(at, "IN packets leave as {}, which is OUT in class `{}` of {}{}",
+                           dscp_text(*s.mark_in), set.classes[in.class_index].scheduling.name, way.name(),
+                           advice(s, set));
     return;
   }
   const auto promised = promised_classes(set, draft.config);
@@ -76,9 +76,9 @@ void warn_about_marks(Draft& draft, std::size_t service, const Uplink& way) {
     const bool takes_room = promised[e.class_index] || set.classes[e.class_index].scheduling.queue.rio;
     if (e.precedence == Precedence::in && takes_room)
       draft.problems.warning(
-          at, fmt::format("{} packets leave as {}, which is IN in class `{}` of {}: they take room from "
-                          "committed traffic",
-                          colour, dscp_text(*dscp), set.classes[e.class_index].scheduling.name, way.name()));
+          at,
+          "{} packets leave as {}, which is IN in class `{}` of {}: they take room from committed traffic",
+          colour, dscp_text(*dscp), set.classes[e.class_index].scheduling.name, way.name());
   };
   look(s.mark_out, "OUT");
   look(s.mark_red, "red");
@@ -106,15 +106,15 @@ void warn_about_no_mark(Draft& draft, std::size_t service, const Uplink& way) {
   const auto shares = [](const QueueClass& c) { return !c.in.empty() && c.scheduling.queue.rio; };
   if (!s.mark_in)
     draft.problems.warning(draft.service_places[service].name,
-                           fmt::format("without `mark: {{in: ...}}` its IN packets keep their DSCP, and the "
-                                       "queues of {} cannot distinguish them from others",
-                                       way.name()));
+                           "without `mark: {{in: ...}}` its IN packets keep their DSCP, and the queues of {} "
+                           "cannot distinguish them from others",
+                           way.name());
   else if (!s.mark_out && way.queues->by_dscp[*s.mark_in].precedence == Precedence::in &&
            std::ranges::any_of(way.queues->classes, shares))
     draft.problems.warning(draft.service_places[service].mark,
-                           fmt::format("without `out` its OUT packets keep their DSCP: all packets that a "
-                                       "customer sends with {} are IN at {}",
-                                       dscp_text(*s.mark_in), way.name()));
+                           "without `out` its OUT packets keep their DSCP: all packets that a customer sends "
+                           "with {} are IN at {}",
+                           dscp_text(*s.mark_in), way.name());
 }
 
 // The queues of `way` are to take IN packets of the service as IN, and others not.
@@ -126,10 +126,9 @@ void check_promise(Draft& draft, std::size_t service, const Uplink& way) {
   if (way.queues) {
     warn_about_no_mark(draft, service, way);
   } else if (is_shaped(way, draft.config)) {
-    draft.problems.warning(
-        draft.service_places[service].name,
-        fmt::format("its IN packets share one queue with all others at {}, which has no `queues`",
-                    way.name()));
+    draft.problems.warning(draft.service_places[service].name,
+                           "its IN packets share one queue with all others at {}, which has no `queues`",
+                           way.name());
   }
 }
 
@@ -150,18 +149,16 @@ void warn_about_room(Draft& draft, std::size_t service, const Uplink& way, std::
   const QueueMeasure measure(c.queue);
   const auto depth = static_cast<std::uint64_t>(committed_bucket(s.conditioner).count());
   if (depth > std::uint64_t{c.queue.limit} * QueueMeasure::kFullPacket) {
-    draft.problems.warning(
-        buckets.front().first,
-        fmt::format(
-            "a burst of {} B, which the contract allows, has no room in class `{}` of {}: its limit is {} "
-            "packets",
-            depth, c.name, way.name(), c.queue.limit));
+    draft.problems.warning(buckets.front().first,
+                           "a burst of {} B, which the contract allows, has no room in class `{}` of {}: its "
+                           "limit is {} packets",
+                           depth, c.name, way.name(), c.queue.limit);
   } else if (depth / kSmall > measure.places() && !noted[k] && leaves_slowly(depth, way.rate)) {
     noted[k] = true;
     draft.problems.note(buckets.front().first,
-                        fmt::format("a burst of {} B packets can be {} packets, but class `{}` of {} has "
-                                    "room for {}: IN packets beyond that are dropped",
-                                    kSmall, depth / kSmall, c.name, way.name(), measure.places()));
+                        "a burst of {} B packets can be {} packets, but class `{}` of {} has room for {}: IN "
+                        "packets beyond that are dropped",
+                        kSmall, depth / kSmall, c.name, way.name(), measure.places());
   }
 }
 
@@ -184,15 +181,15 @@ void warn_about_unlimited(Draft& draft, const Uplink& way, std::vector<bool>& to
                                                        : static_cast<std::size_t>(first - promised.begin())];
     if (!mark)
       draft.problems.warning(draft.service_places[s].name,
-                             fmt::format("without `mark: {{in: BE}}` its packets keep their DSCP: with {} "
-                                         "they take room in class `{}` of {} from committed traffic",
-                                         dscp_text(taken.in.front()), taken.scheduling.name, way.name()));
+                             "without `mark: {{in: BE}}` its packets keep their DSCP: with {} they take room "
+                             "in class `{}` of {} from committed traffic",
+                             dscp_text(taken.in.front()), taken.scheduling.name, way.name());
     else if (way.queues->by_dscp[*mark].precedence == Precedence::in &&
              promised[way.queues->by_dscp[*mark].class_index])
       draft.problems.warning(draft.service_places[s].mark,
-                             fmt::format("nothing limits its packets, and with {} they take room in class "
-                                         "`{}` of {} from committed traffic; mark them `BE`",
-                                         dscp_text(*mark), taken.scheduling.name, way.name()));
+                             "nothing limits its packets, and with {} they take room in class `{}` of {} "
+                             "from committed traffic; mark them `BE`",
+                             dscp_text(*mark), taken.scheduling.name, way.name());
   }
 }
 
@@ -203,10 +200,9 @@ void warn_about_control(Draft& draft, const Uplink& way) {
   const auto set = static_cast<std::size_t>(way.queues - draft.config.queues.data());
   draft.problems.warning(
       draft.queue_places[set],
-      fmt::format("routing protocols ({}) share class `{}` with best effort, and lose their sessions when it "
-                  "is congested: give them a class, like `{{name: control, dscp: [CS6, CS7], priority: "
-                  "strict, rate: ...}}`",
-                  dscp_text(kRouting), way.queues->classes[rest.class_index].scheduling.name));
+      "routing protocols ({}) share class `{}` with best effort, and lose their sessions when it is "
+      "congested: give them a class, like `{{name: control, dscp: [CS6, CS7], priority: strict, rate: ...}}`",
+      dscp_text(kRouting), way.queues->classes[rest.class_index].scheduling.name);
 }
 
 }  // namespace
@@ -237,9 +233,9 @@ void warn_about_marks(Draft& draft) {
     if (!csa || csa->alpha.min == csa->alpha.max) continue;
     if (std::ranges::none_of(ways, [&](const Uplink& w) { return is_shaped(w, c); }))
       draft.problems.warning(draft.service_places[s].name,
-                             fmt::format("`alpha` follows the queues of {}, which has no `shape`: they fill "
-                                         "only if the device itself is the bottleneck",
-                                         ways.front().name()));
+                             "`alpha` follows the queues of {}, which has no `shape`: they fill only if the "
+                             "device itself is the bottleneck",
+                             ways.front().name());
   }
 }
 

@@ -27,8 +27,7 @@ void check_devices(Draft& draft) {
     const auto [it, fresh] =
         owners.emplace(std::tuple(port.device.kind, port.device.name, port.device.server), port.name);
     if (!fresh) {
-      draft.problems.error(draft.port_places[i].device,
-                           fmt::format("port `{}` already has this device", it->second));
+      draft.problems.error(draft.port_places[i].device, "port `{}` already has this device", it->second);
     }
   }
 }
@@ -46,9 +45,7 @@ void check_twins(Draft& draft) {
   const auto check = [&](const char* noun, const auto& x, const auto& places) {
     if (x.twin.value_or("").empty() || !places.twin) return;
     const auto [it, fresh] = owners.emplace(*x.twin, fmt::format("{} `{}`", noun, x.name));
-    if (!fresh)
-      draft.problems.error(*places.twin,
-                           fmt::format("`{}` is already a device of {}", it->first, it->second));
+    if (!fresh) draft.problems.error(*places.twin, "`{}` is already a device of {}", it->first, it->second);
   };
   for (std::size_t i = 0; i < draft.config.ports.size(); ++i)
     check("port", draft.config.ports[i], draft.port_places[i]);
@@ -64,9 +61,7 @@ void check_addresses(const std::string& owner, const std::vector<Prefix>& addres
     const auto& address = addresses[j].address;
     if (is_link_local_v6(address)) continue;  // each link has its own
     const auto [it, fresh] = owners.emplace(address, owner);
-    if (!fresh)
-      problems.error(places[j],
-                     fmt::format("`{}` is already an address of {}", to_string(address), it->second));
+    if (!fresh) problems.error(places[j], "`{}` is already an address of {}", to_string(address), it->second);
   }
 }
 
@@ -74,7 +69,7 @@ void check_mtu(const std::string& owner, const std::vector<Prefix>& addresses, s
                Problems& problems) {
   const bool v6 = std::ranges::any_of(addresses, [](const Prefix& p) { return p.address.is_v6(); });
   if (v6 && mtu < kMinMtuV6)
-    problems.error(at, fmt::format("IPv6 needs an MTU of at least {}; {} has {}", kMinMtuV6, owner, mtu));
+    problems.error(at, "IPv6 needs an MTU of at least {}; {} has {}", kMinMtuV6, owner, mtu);
 }
 
 void check_addresses(Draft& draft) {

@@ -62,9 +62,8 @@ void settle(CsaParams& alpha, Mark at, std::optional<Rate> capacity, const Promi
   }
   const double max = auto_max(*capacity, sold);
   if (max <= alpha.min.value()) {
-    problems.error(
-        at, fmt::format("`auto` is {:.3f}, not above `min` {:g}: core ports carry {} and rules commit {}",
-                        max, alpha.min.value(), rate_text(*capacity), rate_text(sold.all())));
+    problems.error(at, "`auto` is {:.3f}, not above `min` {:g}: core ports carry {} and rules commit {}", max,
+                   alpha.min.value(), rate_text(*capacity), rate_text(sold.all()));
     return;
   }
   alpha.max = Ratio::of(std::min(max, kMostAutoMax));
@@ -113,9 +112,8 @@ void warn_about_burst(Draft& draft, std::size_t i) {
   if (depth >= rate * kLeast) return;
   draft.problems.warning(
       buckets.front().first,
-      fmt::format(
-          "the bucket holds {:.1f} ms of {}, less than the bursts of a TCP connection; {:.0f} kB are 100 ms",
-          depth / rate * 1000, rate_text(s.committed), rate * kUsual / 1000));
+      "the bucket holds {:.1f} ms of {}, less than the bursts of a TCP connection; {:.0f} kB are 100 ms",
+      depth / rate * 1000, rate_text(s.committed), rate * kUsual / 1000);
 }
 
 // A bucket of many seconds lets a customer send IN for as long; `kbit/s` for `Mbit/s` makes one.
@@ -127,8 +125,8 @@ void warn_about_deep_buckets(Draft& draft, std::size_t i) {
     const double seconds = static_cast<double>(depth.count()) / std::max(rate, 1.0);
     if (draft.lab || seconds <= kMost) continue;
     draft.problems.warning(
-        at, fmt::format("the bucket holds {:.0f} s of {}: that much can be sent at once; {:.0f} B are 100 ms",
-                        seconds, rate_text(s.committed), rate / 10));
+        at, "the bucket holds {:.0f} s of {}: that much can be sent at once; {:.0f} B are 100 ms", seconds,
+        rate_text(s.committed), rate / 10);
   }
 }
 
@@ -137,8 +135,8 @@ void warn_about_objective(Draft& draft, std::size_t i) {
   if (!objective || *objective >= 0.5) return;
   draft.problems.warning(
       draft.service_places[i].name,
-      fmt::format("`objective` is {:g} % of the seconds: a service that fails in most of them still meets it",
-                  *objective * 100));
+      "`objective` is {:g} % of the seconds: a service that fails in most of them still meets it",
+      *objective * 100);
 }
 
 // RFC 2698: a green packet needs tokens in both buckets.
@@ -148,8 +146,8 @@ void warn_about_peak(Draft& draft, std::size_t i) {
   if (!t || t->rfc4115 || t->pbs >= t->cbs || buckets.empty()) return;
   draft.problems.warning(
       buckets.back().first,
-      fmt::format("`peak_burst` is less than `committed_burst`: of a burst of {} B, all beyond {} B is red",
-                  t->cbs.count(), t->pbs.count()));
+      "`peak_burst` is less than `committed_burst`: of a burst of {} B, all beyond {} B is red",
+      t->cbs.count(), t->pbs.count());
 }
 
 }  // namespace
@@ -167,8 +165,8 @@ void validate_aggregates(Draft& draft) {
         sum == a.marker.tpr_max
             ? std::string("`rate` is ")
             : fmt::format("aggregates of this class up to here have {} in all, ", rate_text(sum));
-    draft.problems.error(draft.aggregate_places[i].rate, fmt::format("{}more than the {} that its {}", fits,
-                                                                     rate_text(limit->rate), limit->name));
+    draft.problems.error(draft.aggregate_places[i].rate, "{}more than the {} that its {}", fits,
+                         rate_text(limit->rate), limit->name);
   }
 }
 
@@ -185,9 +183,9 @@ void warn_about_aggregates(Draft& draft) {
     if (a.interface || !a.sources.empty() || of_class == sold.end() || of_class->sold <= a.marker.tpr_max)
       continue;
     draft.problems.warning(draft.aggregate_places[i].rate,
-                           fmt::format("`rate` is less than the {} that rules commit in class `{}`: IN "
-                                       "packets of contracts are remarked as OUT",
-                                       rate_text(of_class->sold), queue));
+                           "`rate` is less than the {} that rules commit in class `{}`: IN packets of "
+                           "contracts are remarked as OUT",
+                           rate_text(of_class->sold), queue);
   }
 }
 
@@ -228,10 +226,9 @@ void warn_about_services(Draft& draft) {
         std::visit([](const auto& c) { return c.kColours > 2; }, draft.config.services[i].conditioner);
     for (const auto& [at, depth] : places.buckets) {
       if (depth.count() >= mtu) continue;
-      draft.problems.warning(
-          at, fmt::format("{} B is less than one packet of {} B: {}", depth.count(), mtu,
-                          settled ? "a meter's burst counts as one packet at least (RFC 2697, section 2)"
-                                  : "such packets pass only when the bucket is full"));
+      draft.problems.warning(at, "{} B is less than one packet of {} B: {}", depth.count(), mtu,
+                             settled ? "a meter's burst counts as one packet at least (RFC 2697, section 2)"
+                                     : "such packets pass only when the bucket is full");
     }
     warn_about_burst(draft, i);
     warn_about_deep_buckets(draft, i);
@@ -239,9 +236,8 @@ void warn_about_services(Draft& draft) {
     warn_about_peak(draft, i);
     const auto* csa = std::get_if<Csa>(&draft.config.services[i].conditioner);
     if (csa && csa->bucket.buffer > held && places.buffer) {
-      draft.problems.warning(
-          *places.buffer,
-          fmt::format("`buffer` is more than `held` of `flow_table`, {} packets for all flows", held));
+      draft.problems.warning(*places.buffer,
+                             "`buffer` is more than `held` of `flow_table`, {} packets for all flows", held);
     }
     if (csa && !some_rio && csa->alpha.min != csa->alpha.max) {
       draft.problems.warning(

@@ -81,24 +81,21 @@ void check_gateway(Draft& draft, const Links& links, const NextHop& hop, Mark at
   const IpAddress& gateway = *hop.via;
   const auto outlet = outlet_of(hop, draft.config);
   if (links.own(gateway)) {
-    draft.problems.warning(at, fmt::format("gateway `{}` is this router itself", to_string(gateway)));
+    draft.problems.warning(at, "gateway `{}` is this router itself", to_string(gateway));
   } else if (const auto reserved = links.reserved(gateway); !reserved.empty()) {
-    draft.problems.warning(at, fmt::format("gateway `{}` is the {} address of its subnet: no host has it",
-                                           to_string(gateway), reserved));
+    draft.problems.warning(at, "gateway `{}` is the {} address of its subnet: no host has it",
+                           to_string(gateway), reserved);
   } else if (outlet) {
     if (!is_link_local_v6(gateway) && !connects(*outlet->addresses, gateway)) {
-      draft.problems.warning(
-          at, fmt::format("gateway `{}` is in no subnet of {}", to_string(gateway), outlet->name));
+      draft.problems.warning(at, "gateway `{}` is in no subnet of {}", to_string(gateway), outlet->name);
     }
   } else if (is_link_local_v6(gateway)) {
-    draft.problems.warning(at,
-                           fmt::format("gateway `{}` is link-local: say which `port` or `interface` it is on",
-                                       to_string(gateway)));
+    draft.problems.warning(at, "gateway `{}` is link-local: say which `port` or `interface` it is on",
+                           to_string(gateway));
   } else if (!links.connect(gateway)) {
     draft.problems.warning(
-        at,
-        fmt::format("gateway `{}` is in no port's subnet: this route is unusable until the kernel adds one",
-                    to_string(gateway)));
+        at, "gateway `{}` is in no port's subnet: this route is unusable until the kernel adds one",
+        to_string(gateway));
   }
 }
 
@@ -109,7 +106,7 @@ void check_neighbor(Draft& draft, const Links& links, std::size_t n) {
       *outlet_of({.via = {}, .port = neighbor.port, .interface = neighbor.interface}, draft.config);
   const std::string name = to_string(neighbor.address);
   const auto warn = [&](std::string what) {
-    draft.problems.warning(draft.neighbor_places[n], fmt::format("`{}` {}", name, what));
+    draft.problems.warning(draft.neighbor_places[n], "`{}` {}", name, what);
   };
   if (links.own(neighbor.address)) {
     warn("is this router itself");
@@ -142,16 +139,14 @@ void check_way_out(Draft& draft) {
   for (std::size_t i = 0; i < c.routes.size(); ++i)
     if (c.routes[i].to.length == 0 && leaves_by(c.routes[i], Port::Trust::customer, c) &&
         !leaves_by(c.routes[i], Port::Trust::core, c))
-      draft.problems.warning(
-          draft.route_places[i],
-          fmt::format("the default route leads to customers instead of {}", core.front().name()));
+      draft.problems.warning(draft.route_places[i], "the default route leads to customers instead of {}",
+                             core.front().name());
   const auto leaves = [&](const Route& r) { return leaves_by(r, Port::Trust::core, c); };
   if (c.kernel.routes || std::ranges::any_of(c.routes, leaves)) return;
   draft.problems.warning(
       draft.port_places[core.front().port].name,
-      fmt::format(
-          "no route leaves by {}, and `kernel: {{routes: off}}` adds none: only its subnet can be reached",
-          core.front().name()));
+      "no route leaves by {}, and `kernel: {{routes: off}}` adds none: only its subnet can be reached",
+      core.front().name());
 }
 
 }  // namespace
@@ -164,25 +159,22 @@ void warn_about_routes(Draft& draft) {
   if (draft.config.routes.size() > room)
     draft.problems.warning(
         draft.route_places[room],
-        fmt::format("there is no room for the routes from here on: increase `dpdk: {{max_routes: {}}}`",
-                    room));
+        "there is no room for the routes from here on: increase `dpdk: {{max_routes: {}}}`", room);
   for (std::size_t i = 0; i < draft.config.routes.size(); ++i) {
     const Route& route = draft.config.routes[i];
     const auto& hops = route.next_hops;
     if (!route.blackhole && route.to.length > 0 && !is_unicast(route.to.address) &&
         !is_unicast(last_of(route.to)))
-      draft.problems.warning(
-          draft.route_places[i],
-          fmt::format("`{}` has no unicast address: nothing is forwarded there", to_string(route.to)));
+      draft.problems.warning(draft.route_places[i], "`{}` has no unicast address: nothing is forwarded there",
+                             to_string(route.to));
     if (is_link_local(route.to))
-      draft.problems.warning(
-          draft.route_places[i],
-          fmt::format("`{}` is link-local: nothing is forwarded there", to_string(route.to)));
+      draft.problems.warning(draft.route_places[i], "`{}` is link-local: nothing is forwarded there",
+                             to_string(route.to));
     if (!hops.empty() && links.is_subnet(route.to) && hops.front().via)
       draft.problems.warning(
           draft.route_places[i],
-          fmt::format("`{}` is a subnet of this router: its hosts need no gateway; leave this route out",
-                      to_string(route.to)));
+          "`{}` is a subnet of this router: its hosts need no gateway; leave this route out",
+          to_string(route.to));
     for (std::size_t j = 0; j < hops.size(); ++j) {
       if (hops[j].via) check_gateway(draft, links, hops[j], draft.gateway_places[i][j]);
     }

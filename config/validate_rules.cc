@@ -175,14 +175,13 @@ void warn_about_sources(Draft& draft) {
     if (!rule.match.source) continue;
     const std::string source = to_string(*rule.match.source);
     if (is_multicast(rule.match.source->address)) {
-      draft.problems.warning(draft.rule_places[r],
-                             fmt::format("this rule never matches: no packet comes from `{}`", source));
+      draft.problems.warning(draft.rule_places[r], "this rule never matches: no packet comes from `{}`",
+                             source);
     } else if (const std::string place = barred_place(rule, behind, c); !place.empty()) {
-      draft.problems.warning(
-          draft.rule_places[r],
-          fmt::format("`{}` is not behind {}: its packets are dropped there (`source_check`) "
-                      "unless the kernel has a route back",
-                      source, place));
+      draft.problems.warning(draft.rule_places[r],
+                             "`{}` is not behind {}: its packets are dropped there (`source_check`) unless "
+                             "the kernel has a route back",
+                             source, place);
     }
   }
   for (std::size_t i = 0; i < c.interfaces.size(); ++i) {
@@ -192,9 +191,8 @@ void warn_about_sources(Draft& draft) {
       if (!filter || there.empty() || !permits_others_only(c.filters[*filter], in, there)) return;
       draft.problems.warning(
           draft.interface_places[i].name,
-          fmt::format(
-              "filter `{}` lets nothing {} `{}`: no `permit` matches packets {} the networks behind it",
-              c.filters[*filter].name, in ? "in from" : "out to", x.name, in ? "from" : "to"));
+          "filter `{}` lets nothing {} `{}`: no `permit` matches packets {} the networks behind it",
+          c.filters[*filter].name, in ? "in from" : "out to", x.name, in ? "from" : "to");
     };
     look(x.filter_in, true);
     look(x.filter_out, false);
@@ -210,15 +208,15 @@ void warn_about_contracts(Draft& draft) {
     if (const auto most = most_contracts(rule); most && sells > *most)
       draft.problems.warning(
           draft.rule_places[r],
-          fmt::format("`contracts` is {}, but there can be only {}: correct `contracts`, `per` or the prefix",
-                      sells, *most));
+          "`contracts` is {}, but there can be only {}: correct `contracts`, `per` or the prefix", sells,
+          *most);
     if (std::holds_alternative<None>(c.services[rule.service].conditioner)) continue;
     const std::uint64_t before = std::exchange(all, all + sells), room = c.flow_table.capacity;
     if (before <= room && all > room)
       draft.problems.warning(draft.rule_places[r],
-                             fmt::format("rules up to here have {} contracts, but the flow table has room "
-                                         "for {}: set `flow_table: {{capacity: {}}}`",
-                                         all, room, 2 * all));
+                             "rules up to here have {} contracts, but the flow table has room for {}: set "
+                             "`flow_table: {{capacity: {}}}`",
+                             all, room, 2 * all);
   }
 }
 
@@ -231,8 +229,8 @@ void warn_about_covered_rules(Draft& draft) {
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
       if (!covers(rules[earlier].match, match, trusted)) continue;
       draft.problems.warning(draft.rule_places[later],
-                             fmt::format("this rule never matches: the rule at {} takes all of its packets",
-                                         line_name(draft.rule_places[earlier])));
+                             "this rule never matches: the rule at {} takes all of its packets",
+                             line_name(draft.rule_places[earlier]));
       break;
     }
   }

@@ -35,8 +35,8 @@ void warn_about_strict_classes(Draft& draft, const char* noun, const PortShaperP
   const Rate caps = strict_caps(set);
   if (caps <= *shaper.rate) return;
   draft.problems.warning(
-      at, fmt::format("strict classes of `{}` may take {} in all, more than the {} that this {} is shaped to",
-                      set.name, rate_text(caps), rate_text(*shaper.rate), noun));
+      at, "strict classes of `{}` may take {} in all, more than the {} that this {} is shaped to", set.name,
+      rate_text(caps), rate_text(*shaper.rate), noun);
 }
 
 // Compares the shaper of a group or an interface with the one below which it is.
@@ -51,12 +51,10 @@ void warn_about_slow_shaper(Draft& draft, const PortShaperParams& shaper, std::u
   if (!shaper.rate) return;
   const double burst = 8.0 * static_cast<double>(shaper.burst.count()) / std::max(1.0, bits(*shaper.rate));
   if (burst > 1 && shaper.burst > PortShaperParams{}.burst)
-    draft.problems.warning(
-        at, fmt::format("`burst` is {:.0f} s of {}: that much passes unshaped after a pause", burst,
-                        rate_text(*shaper.rate)));
+    draft.problems.warning(at, "`burst` is {:.0f} s of {}: that much passes unshaped after a pause", burst,
+                           rate_text(*shaper.rate));
   if (*shaper.rate >= Rate::bytes_per_second(mtu)) return;
-  draft.problems.warning(
-      at, fmt::format("{} is less than one packet of {} B a second", rate_text(*shaper.rate), mtu));
+  draft.problems.warning(at, "{} is less than one packet of {} B a second", rate_text(*shaper.rate), mtu);
 }
 
 const QueueClass* uncapped_class(const QueueSet& set) {
@@ -94,10 +92,8 @@ void warn_about_load(Draft& draft, const Load& load, const std::optional<Rate>& 
                      const std::string& parent, Mark at) {
   if (!there || load.strict_children < 2 || load.strict <= *there) return;
   draft.problems.warning(
-      at,
-      fmt::format(
-          "strict classes on {} may take {} in all, more than its {}: if they do, no other class is served",
-          parent, rate_text(load.strict), rate_text(*there)));
+      at, "strict classes on {} may take {} in all, more than its {}: if they do, no other class is served",
+      parent, rate_text(load.strict), rate_text(*there));
 }
 
 void warn_about_loads(Draft& draft) {
@@ -139,9 +135,9 @@ void warn_about_uncapped_classes(Draft& draft) {
     const QueueClass* found = uncapped_class(*set);
     if (!found) continue;
     draft.problems.warning(draft.interface_places[n].name,
-                           fmt::format("strict class `{}` of `{}` has no `rate`, and this interface has no "
-                                       "`shape`: the class may leave nothing for other interfaces",
-                                       found->scheduling.name, set->name));
+                           "strict class `{}` of `{}` has no `rate`, and this interface has no `shape`: the "
+                           "class may leave nothing for other interfaces",
+                           found->scheduling.name, set->name);
   }
 }
 
@@ -202,18 +198,18 @@ void warn_about_limits(Draft& draft) {
       const auto& at = draft.limit_places[s][k];
       if (at && c.queues[s].classes[k].limit && unshaped[s])
         draft.problems.warning(
-            *at,
-            fmt::format("`{}` has no `shape` to convert this time into packets: up to {} packets wait there",
-                        *unshaped[s], ActiveQueueParams{}.limit));
+            *at, "`{}` has no `shape` to convert this time into packets: up to {} packets wait there",
+            *unshaped[s], ActiveQueueParams{}.limit);
       if (!at || c.queues[s].classes[k].limit || !slowest[s]) continue;
       const ClassParams& params = c.queues[s].classes[k].scheduling;
       const Rate rate = std::min(*slowest[s], params.cap.value_or(*slowest[s]));
       const double seconds = 8.0 * QueueMeasure::kFullPacket * params.queue.limit / std::max(1.0, bits(rate));
       if (seconds <= kMost) continue;
-      draft.problems.warning(*at, fmt::format("packets wait up to {:.0f} s in a full class: its limit is {} "
-                                              "packets of 1500 B at {}; {:.0f} packets are 100 ms",
-                                              seconds, params.queue.limit, rate_text(rate),
-                                              std::max(1.0, std::ceil(params.queue.limit / seconds / 10))));
+      draft.problems.warning(*at,
+                             "packets wait up to {:.0f} s in a full class: its limit is {} packets of 1500 B "
+                             "at {}; {:.0f} packets are 100 ms",
+                             seconds, params.queue.limit, rate_text(rate),
+                             std::max(1.0, std::ceil(params.queue.limit / seconds / 10)));
     }
 }
 
@@ -226,9 +222,9 @@ void warn_about_strict_best_effort(Draft& draft) {
     if (!c.strict || c.cap || k + 1 == set.classes.size()) continue;
     draft.problems.warning(
         draft.queue_places[s],
-        fmt::format("best effort is in strict class `{}`, which has no `rate`: the classes after it get only "
-                    "what it leaves; give it a `rate`, or a `weight` without `priority: strict`",
-                    c.name));
+        "best effort is in strict class `{}`, which has no `rate`: the classes after it get only what it "
+        "leaves; give it a `rate`, or a `weight` without `priority: strict`",
+        c.name);
   }
 }
 

@@ -34,8 +34,8 @@ void require_numbers(Draft& draft) {
     if (core[p] && !c.ports[p].shaper.rate)
       draft.problems.error(
           draft.port_places[p].name,
-          fmt::format("`admission: refuse` needs the capacity towards the core: give port `{}` its `shape`",
-                      c.ports[p].name));
+          "`admission: refuse` needs the capacity towards the core: give port `{}` its `shape`",
+          c.ports[p].name);
 }
 
 // `per:` of rules whose customers decide how many contracts they are; an interface or a VLAN tag they cannot
@@ -134,8 +134,8 @@ void bound_open_ended_rules(Draft& draft) {
                                         : std::string("without a bound: limit their number by");
     draft.problems.warning(
         draft.rule_places[r],
-        fmt::format("each {} gets a contract of {}, {} `contracts`, or use `per: interface` or `per: rule`",
-                    chosen_by_senders(rule.per), rate_text(each), bound));
+        "each {} gets a contract of {}, {} `contracts`, or use `per: interface` or `per: rule`",
+        chosen_by_senders(rule.per), rate_text(each), bound);
   }
 }
 

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <span>
+#include <type_traits>
+
 #include "config/address.h"
 #include "config/names.h"
 #include "config/text/problems.h"
@@ -10,59 +13,40 @@
 namespace surety::config {
 namespace {
 
-constexpr bool allows_zero(const Ratio&) {
-  return true;
-}
-constexpr bool allows_zero(const auto&) {
-  return false;
-}
-bool is_zero(const Rate& r) {
-  return r == Rate{};
-}
-bool is_zero(const Bytes& b) {
-  return b == Bytes{};
-}
-bool is_zero(const Duration& d) {
-  return d == Duration{};
+template <class T>
+bool is_zero(const T& x) {
+  return x == T{};
 }
 bool is_zero(const Depth& d) {
   return d.count == 0;
 }
-bool is_zero(const Ratio& r) {
-  return r == Ratio{};
+
+template <class T>
+bool set(T& out, const std::optional<T>& value) {
+  if (value) out = *value;
+  return value.has_value();
 }
 
 template <class T>
 bool read_quantity(const Node& node, std::string_view expected, Parsed<T> (*parse)(std::string_view), T& out,
                    Problems& problems) {
-  const auto* text = text_of(node, expected, problems);
-  if (!text) return false;
-  const auto parsed = parse(*text);
-  if (!parsed.value) {
-    problems.error(node.mark, parsed.error);
-    return false;
-  }
-  if (is_zero(*parsed.value) && !allows_zero(*parsed.value)) {
-    problems.error(node.mark, fmt::format("{} must be more than 0", quote(*text)));
-    return false;
-  }
-  out = *parsed.value;
-  return true;
+  const auto value = value_of(node, expected, parse, problems);
+  const bool forbidden = !std::is_same_v<T, Ratio> && value && is_zero(*value);
+  if (forbidden) problems.error(node.mark, "{} must be more than 0", quote(node.text));
+  return !forbidden && set(out, value);
 }
 
-// For values that either parse or do not.
+// For values that either parse or do not; `names`: those that there are, if any.
 template <class T>
 bool read_or(const Node& node, std::string_view expected, std::optional<T> (*parse)(std::string_view), T& out,
-             Problems& problems) {
+             Problems& problems, std::span<const std::string_view> names = {}) {
   const auto* text = text_of(node, expected, problems);
   if (!text) return false;
-  const auto parsed = parse(*text);
-  if (!parsed) {
-    problems.error(node.mark, fmt::format("{} is not {}", quote(*text), expected));
-    return false;
-  }
-  out = *parsed;
-  return true;
+  const auto value = parse(*text);
+  if (!value)
+    problems.error(node.mark, "{} is not {}{}", quote(*text), expected,
+                   names.empty() ? "" : hint(*text, names));
+  return set(out, value);
 }
 
 // `usual`, unless the text is an IPv4-mapped IPv6 address.
@@ -78,23 +62,11 @@ std::optional<Prefix> parse_prefix_or_host(std::string_view text) {
   return parse_prefix(text);
 }
 
-template <class T>
-bool read_name(const Node& node, std::string_view noun, std::optional<T> (*parse)(std::string_view),
-               std::span<const std::string_view> names, T& out, Problems& problems) {
-  const auto* text = text_of(node, noun, problems);
-  if (!text) return false;
-  const auto parsed = parse(*text);
-  if (!parsed)
-    problems.error(node.mark, fmt::format("{} is not {}{}", quote(*text), noun, hint(*text, names)));
-  if (parsed) out = *parsed;
-  return parsed.has_value();
-}
-
 }  // namespace
 
 const std::string* text_of(const Node& node, std::string_view expected, Problems& problems) {
   if (node.kind == Node::Kind::scalar) return &node.text;
-  problems.error(node.mark, fmt::format("expected {}", expected));
+  problems.error(node.mark, "expected {}", expected);
   return nullptr;
 }
 
@@ -107,12 +79,7 @@ bool read_value(const Node& node, std::string& out, Problems& problems) {
 }
 
 bool read_value(const Node& node, bool& out, Problems& problems) {
-  const auto* text = text_of(node, "`on` or `off`", problems);
-  if (!text) return false;
-  const auto parsed = parse_flag(*text);
-  if (!parsed.value) problems.error(node.mark, parsed.error);
-  if (parsed.value) out = *parsed.value;
-  return parsed.value.has_value();
+  return set(out, value_of(node, "`on` or `off`", parse_flag, problems));
 }
 
 bool read_value(const Node& node, Rate& out, Problems& problems) {
@@ -132,12 +99,9 @@ bool read_value(const Node& node, Ratio& out, Problems& problems) {
 }
 
 bool read_value(const Node& node, Probability& out, Problems& problems) {
-  const auto* text = text_of(node, "a probability like `0.02` or `2 %`", problems);
-  if (!text) return false;
-  const auto parsed = parse_fraction(*text);
-  if (!parsed.value) problems.error(node.mark, parsed.error);
-  if (parsed.value) out = Probability(*parsed.value);
-  return parsed.value.has_value();
+  const auto value = value_of(node, "a probability like `0.02` or `2 %`", parse_fraction, problems);
+  if (value) out = Probability(*value);
+  return value.has_value();
 }
 
 bool read_value(const Node& node, IpAddress& out, Problems& problems) {
@@ -151,19 +115,17 @@ bool read_value(const Node& node, Prefix& out, Problems& problems) {
 bool read_value(const Node& node, MacAddress& out, Problems& problems) {
   MacAddress mac{};
   if (!read_or(node, "a MAC address like `02:00:00:00:00:01`", parse_mac, mac, problems)) return false;
-  if (mac == MacAddress{} || mac[0] & 1) {
-    problems.error(node.mark, fmt::format("{} is not the address of a single host", quote(node.text)));
-    return false;
-  }
-  out = mac;
-  return true;
+  const bool single = mac != MacAddress{} && (mac[0] & 1) == 0;
+  if (!single) problems.error(node.mark, "{} is not the address of a single host", quote(node.text));
+  if (single) out = mac;
+  return single;
 }
 
 bool read_dscp(const Node& node, Dscp& out, Problems& problems) {
-  return read_name(node, "a DSCP", parse_dscp, dscp_names(), out, problems);
+  return read_or(node, "a DSCP", parse_dscp, out, problems, dscp_names());
 }
 bool read_protocol(const Node& node, std::uint8_t& out, Problems& problems) {
-  return read_name(node, "a protocol", parse_protocol, protocol_names(), out, problems);
+  return read_or(node, "a protocol", parse_protocol, out, problems, protocol_names());
 }
 
 bool read_integer(const Node& node, std::uint64_t min, std::uint64_t max, std::uint64_t& out,
@@ -172,25 +134,16 @@ bool read_integer(const Node& node, std::uint64_t min, std::uint64_t max, std::u
   if (!text) return false;
   const auto parsed = parse_integer(*text, min, max);
   if (!parsed.value) problems.error(node.mark, parsed.error);
-  if (parsed.value) out = *parsed.value;
-  return parsed.value.has_value();
+  return set(out, parsed.value);
 }
 
 bool read_packets(const Node* node, std::uint32_t min, std::uint32_t max, std::uint32_t& out,
                   Problems& problems) {
-  const auto* text = node ? text_of(*node, "a number of packets like `100 packets`", problems) : nullptr;
-  if (!text) return false;
-  const auto parsed = parse_packets(*text);
-  if (!parsed.value) {
-    problems.error(node->mark, parsed.error);
-    return false;
-  }
-  if (*parsed.value < min || *parsed.value > max) {
-    problems.error(node->mark, fmt::format("{} is not from {} to {} packets", quote(*text), min, max));
-    return false;
-  }
-  out = *parsed.value;
-  return true;
+  if (!node) return false;
+  const auto n = value_of(*node, "a number of packets like `100 packets`", parse_packets, problems);
+  const bool outside = n && (*n < min || *n > max);
+  if (outside) problems.error(node->mark, "{} is not from {} to {} packets", quote(node->text), min, max);
+  return !outside && set(out, n);
 }
 
 bool read_masked(const Node* node, Prefix& out, Problems& problems) {
@@ -198,8 +151,7 @@ bool read_masked(const Node* node, Prefix& out, Problems& problems) {
   if (!node || !read_value(*node, p, problems)) return false;
   out = p.masked();
   if (out != p) {
-    problems.warning(node->mark,
-                     fmt::format("{} has host bits set; taken as `{}`", quote(node->text), to_string(out)));
+    problems.warning(node->mark, "{} has host bits set; taken as `{}`", quote(node->text), to_string(out));
   }
   return true;
 }

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "config/config.h"
 #include "config/text/document.h"
@@ -15,6 +17,16 @@ namespace surety::config {
 
 // The text of a scalar; anything else is reported as "expected `expected`".
 const std::string* text_of(const Node& node, std::string_view expected, Problems& problems);
+// What a parser of quantity.h makes of a scalar; no value: reported.
+template <class T>
+std::optional<T> value_of(const Node& node, std::string_view expected, Parsed<T> (*parse)(std::string_view),
+                          Problems& problems) {
+  const auto* text = text_of(node, expected, problems);
+  if (!text) return {};
+  Parsed<T> parsed = parse(*text);
+  if (!parsed.value) problems.error(node.mark, std::move(parsed.error));
+  return parsed.value;
+}
 
 bool read_value(const Node& node, std::string& out, Problems& problems);  // not empty
 bool read_value(const Node& node, bool& out, Problems& problems);
@@ -45,7 +57,7 @@ template <class T>
 bool read_integer(const Node* node, std::uint64_t min, std::uint64_t max, T& out, Problems& problems) {
   std::uint64_t value = 0;
   if (!node || !read_integer(*node, min, max, value, problems)) return false;
-  out = static_cast<T>(value);
+  out = static_cast<T>(value);  // T is an integer, or an optional one
   return true;
 }
 // `100 packets`, from min to max.

@@ -130,7 +130,7 @@ void Assembly::include(const Node& pattern, const Including& file, std::vector<c
     others_.push_back(tree_.path_of(directory_of(wanted, wild)));
     names = sources_.matching(wanted);
     std::erase(names, file.name);
-    if (names.empty()) problems_.warning(pattern.mark, fmt::format("no file matches {}", quote(wanted)));
+    if (names.empty()) problems_.warning(pattern.mark, "no file matches {}", quote(wanted));
   }
   for (const std::string& name : names)
     if (may_include(name, pattern.mark, file))
@@ -165,8 +165,7 @@ void Assembly::resolve(Node& reference, const std::string& from) {
   else
     answer = env ? sources_.variable(name) : sources_.secret(name);
   if (!env) others_.push_back(tree_.path_of(name));
-  if (!answer.error.empty())
-    return problems_.error(reference.mark, fmt::format("{}: {}", quote(what), answer.error));
+  if (!answer.error.empty()) return problems_.error(reference.mark, "{}: {}", quote(what), answer.error);
   reference.text = std::move(answer.text).value_or("");
   taken_ += reference.text.size();
   problems_.hide(reference.mark, reference.text, quote(what));

@@ -3,6 +3,8 @@
 // places, quotes, "did you mean".
 #pragma once
 
+#include <fmt/core.h>
+
 #include <array>
 #include <cstdint>
 #include <set>
@@ -35,6 +37,19 @@ class Problems {
   void error(Mark at, std::string message) { add(at, Diagnostic::Severity::error, std::move(message)); }
   void warning(Mark at, std::string message) { add(at, Diagnostic::Severity::warning, std::move(message)); }
   void note(Mark at, std::string message) { add(at, Diagnostic::Severity::note, std::move(message)); }
+  // The same, with the arguments of fmt::format().
+  template <class A, class... As>
+  void error(Mark at, fmt::format_string<A, As...> text, A&& a, As&&... as) {
+    error(at, fmt::format(text, std::forward<A>(a), std::forward<As>(as)...));
+  }
+  template <class A, class... As>
+  void warning(Mark at, fmt::format_string<A, As...> text, A&& a, As&&... as) {
+    warning(at, fmt::format(text, std::forward<A>(a), std::forward<As>(as)...));
+  }
+  template <class A, class... As>
+  void note(Mark at, fmt::format_string<A, As...> text, A&& a, As&&... as) {
+    note(at, fmt::format(text, std::forward<A>(a), std::forward<As>(as)...));
+  }
   bool any_error() const { return counts_[0] > 0; }
   bool full() const { return counts_[0] > kMax; }  // further errors are not kept
 

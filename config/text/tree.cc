@@ -133,7 +133,7 @@ namespace {
 std::optional<std::string> text_of(RegularFile& file, Problems& problems) {
   std::string text = file.text(Document::kMaxBytes);
   if (file.error().empty()) return text;
-  problems.error({}, fmt::format("cannot be read: {}", file.error()));
+  problems.error({}, "cannot be read: {}", file.error());
   return {};
 }
 

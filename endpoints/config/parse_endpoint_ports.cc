@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Section `ports` of an endpoint: a host with addresses and gateways.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "config/address.h"
@@ -23,12 +21,12 @@ void read_gateway(const Node& node, EndpointPort& port, Problems& problems) {
   if (!read_value(node, a, problems)) return;
   auto& gateway = a.is_v6() ? port.gateway_v6 : port.gateway;
   if (!is_unicast(a)) {
-    problems.error(node.mark, fmt::format("{} cannot be the address of a host", quote(node.text)));
+    problems.error(node.mark, "{} cannot be the address of a host", quote(node.text));
   } else if (gateway) {
-    problems.error(node.mark, fmt::format("a port has only one IPv{} gateway, here already {}",
-                                          a.is_v6() ? 6 : 4, quote(to_string(*gateway))));
+    problems.error(node.mark, "a port has only one IPv{} gateway, here already {}", a.is_v6() ? 6 : 4,
+                   quote(to_string(*gateway)));
   } else if (!on_link(port, a)) {
-    problems.error(node.mark, fmt::format("{} is in none of the port's subnets", quote(node.text)));
+    problems.error(node.mark, "{} is in none of the port's subnets", quote(node.text));
   } else {
     gateway = a;
   }
@@ -62,7 +60,7 @@ void read_endpoint_ports(const Node& node, EndpointsDraft& draft) {
     auto& port = draft.config.ports.emplace_back();
     base.name = port.name = name;
     if (draft.config.ports.size() == kMaxPorts + 1)
-      problems.error(key.mark, fmt::format("too many ports: at most {}", kMaxPorts));
+      problems.error(key.mark, "too many ports: at most {}", kMaxPorts);
     Draft::PortPlaces places{.name = key.mark, .device = key.mark, .mtu = key.mark, .addresses = {}};
     read_endpoint_port(value, base, port, places, draft);
     draft.base.port_places.push_back(std::move(places));

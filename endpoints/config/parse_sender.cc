@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Section `senders`: what every sender has, whatever its protocol.
-#include <fmt/format.h>
-
 #include <set>
 
 #include "config/address.h"
@@ -37,20 +35,20 @@ void read_mark(const Node& node, bool has_dscp, SenderParams& common, Problems& 
   Dscp in = common.dscp;
   if (const Node* n = map.find("in"); n && read_dscp(*n, in, problems)) {
     if (has_dscp && in != common.dscp)
-      problems.error(n->mark, fmt::format("`dscp` is {}; leave one of the two out", dscp_name(common.dscp)));
+      problems.error(n->mark, "`dscp` is {}; leave one of the two out", dscp_name(common.dscp));
     common.dscp = in;
   }
   common.dscp_out = out_of(in);
   if (const Node* n = map.find("out")) read_dscp(*n, common.dscp_out, problems);
   if (common.dscp_out == common.dscp)
-    problems.warning(node.mark, fmt::format("IN and OUT packets are both {}: routers cannot distinguish them",
-                                            dscp_name(common.dscp)));
+    problems.warning(node.mark, "IN and OUT packets are both {}: routers cannot distinguish them",
+                     dscp_name(common.dscp));
 }
 
 SenderParams read_common(MapReader& map, Problems& problems) {
   SenderParams common;
   if (map.read("packet", common.packet) && common.packet > Bytes(endpoints::kMaxPacket))
-    problems.error(map.at("packet"), fmt::format("a packet is at most {} B", endpoints::kMaxPacket));
+    problems.error(map.at("packet"), "a packet is at most {} B", endpoints::kMaxPacket);
   const Node* dscp = map.find("dscp");
   if (dscp) read_dscp(*dscp, common.dscp, problems);
   if (const Node* n = map.find("mark")) read_mark(*n, dscp != nullptr, common, problems);
@@ -70,9 +68,9 @@ void read_peer(const Node& node, Sender& sender, Problems& problems) {
   const auto port =
       parse_integer(std::string_view(*text).substr(std::min(colon + 1, text->size())), 1, 65535);
   if (!address || !port.value || address->is_v6() != brackets) {
-    problems.error(node.mark, fmt::format("{} is not {}", quote(*text), kPeer));
+    problems.error(node.mark, "{} is not {}", quote(*text), kPeer);
   } else if (!is_unicast(*address)) {
-    problems.error(node.mark, fmt::format("{} cannot be the address of a host", quote(host)));
+    problems.error(node.mark, "{} cannot be the address of a host", quote(host));
   } else {
     sender.to = *address;
     sender.to_port = static_cast<std::uint16_t>(*port.value);
@@ -90,7 +88,7 @@ bool read_time_range(const Node& node, TimeRange& out, Problems& problems) {
   if (!from.value || !to.value) {
     problems.error(node.mark, !from.value ? from.error : to.error);
   } else if (*to.value < *from.value) {
-    problems.error(node.mark, fmt::format("{} ends before it starts", quote(*text)));
+    problems.error(node.mark, "{} ends before it starts", quote(*text));
   } else {
     out = {*from.value, *to.value};
     return true;
@@ -100,9 +98,8 @@ bool read_time_range(const Node& node, TimeRange& out, Problems& problems) {
 
 void read_sender(MapReader& map, Sender& sender, Problems& problems) {
   if (map.required("name", sender.name) && !is_name(sender.name))
-    problems.error(map.at("name"),
-                   fmt::format("{} cannot name a sender: up to 63 letters, digits, `-`, `_` and `.`",
-                               quote(sender.name)));
+    problems.error(map.at("name"), "{} cannot name a sender: up to 63 letters, digits, `-`, `_` and `.`",
+                   quote(sender.name));
   map.read("target", sender.target);
   read_integer(map.find("flows"), 1, kMaxFlows, sender.flows, problems);
   if (const Node* n = map.find("start")) read_time_range(*n, sender.start, problems);
@@ -124,7 +121,7 @@ void read_senders(const Node& node, EndpointsDraft& draft) {
     if (const Node* to = map.require("to")) read_peer(*to, sender, problems);
     read_sender(map, sender, problems);
     if (!sender.name.empty() && !names.insert(sender.name).second)
-      problems.error(map.at("name"), fmt::format("there is already a sender {}", quote(sender.name)));
+      problems.error(map.at("name"), "there is already a sender {}", quote(sender.name));
     draft.sender_places.push_back({map.at("name"), map.at("to"), map.at("packet"), map.at("flows")});
   }
 }

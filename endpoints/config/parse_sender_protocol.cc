@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parameters of a sender that depend on its protocol.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
@@ -67,24 +65,21 @@ void refuse_others(MapReader& map, Protocol protocol, const std::string& name, P
         std::find_if(kOptions.begin(), kOptions.end(), [&](const Option& x) { return x.key == key.text; });
     if (o == kOptions.end() || (o->of & protocol) != 0) continue;
     map.find(o->key);
-    problems.error(key.mark,
-                   fmt::format("`{}` is for {}; a {} sender has no `{}`", o->key, o->whose, name, o->key));
+    problems.error(key.mark, "`{}` is for {}; a {} sender has no `{}`", o->key, o->whose, name, o->key);
   }
 }
 
 void check_packet(const MapReader& map, Bytes packet, Bytes least, const std::string& name,
                   Problems& problems) {
   if (packet < least)
-    problems.error(map.at("packet"),
-                   fmt::format("a packet of a {} sender is at least {} B", name, least.count()));
+    problems.error(map.at("packet"), "a packet of a {} sender is at least {} B", name, least.count());
 }
 
 // Warns about a run whose offered rate is below its target: it can only end with a missed target.
 void warn_unreachable(const MapReader& map, Rate offered, Rate target, Problems& problems) {
   if (offered > Rate{} && offered < target)
-    problems.warning(map.at("target"),
-                     fmt::format("the sender offers {} kbit/s on average: it cannot reach this target",
-                                 static_cast<double>(offered.bits_per_second()) / 1000));
+    problems.warning(map.at("target"), "the sender offers {} kbit/s on average: it cannot reach this target",
+                     static_cast<double>(offered.bits_per_second()) / 1000);
 }
 
 UdpParams read_udp(MapReader& map, const Sender& sender, Problems& problems) {
@@ -119,16 +114,11 @@ DccpParams read_dccp(MapReader& map, Protocol protocol, const Sender& sender, co
   map.read_word("guarantee", p.tfrc.reading,
                 {{"literal", Reading::literal}, {"after-slow-start", Reading::after_slow_start}});
   const Node* n = map.find("theta");
-  const auto* text = n ? text_of(*n, "a number like `2`", problems) : nullptr;
-  if (!text) return p;
-  const auto theta = parse_number(*text);
-  if (!theta.value) {
-    problems.error(n->mark, theta.error);
-  } else if (*theta.value < 1) {
+  const auto theta = n ? value_of(*n, "a number like `2`", parse_number, problems) : std::nullopt;
+  if (theta && *theta < 1)
     problems.error(n->mark, "`theta` is at least 1: the guarantee is given up below target / theta");
-  } else {
-    p.tfrc.theta = *theta.value;
-  }
+  else if (theta)
+    p.tfrc.theta = *theta;
   return p;
 }
 
@@ -138,8 +128,7 @@ void read_window(MapReader& map, const SenderParams& common, TcpParams& p, Probl
   if (window.count > kMaxWindow.count() || window.bytes(common.packet) > kMaxWindow) {
     problems.error(map.at("window"), "a window is at most 1 GB");
   } else if (window.bytes(common.packet) < common.packet) {
-    problems.error(map.at("window"),
-                   fmt::format("a window holds at least one packet of {} B", common.packet.count()));
+    problems.error(map.at("window"), "a window holds at least one packet of {} B", common.packet.count());
   } else if (window.unit == Depth::Unit::packets) {
     p.window_packets = static_cast<std::uint32_t>(window.count);
   } else {
@@ -189,8 +178,8 @@ void read_protocol_options(MapReader& map, Sender& sender, SenderParams common, 
   refuse_others(map, protocol, sender.protocol, problems);
   check_packet(map, common.packet, protocol == kUdp ? kMinUdpPacket : kMinPacket, sender.protocol, problems);
   if (word.promised() && !map.find("target"))
-    problems.error(map.node().mark, fmt::format("a {} sender needs `target`, the rate that it is guaranteed",
-                                                sender.protocol));
+    problems.error(map.node().mark, "a {} sender needs `target`, the rate that it is guaranteed",
+                   sender.protocol);
   if (protocol == kUdp) {
     sender.params = read_udp(map, sender, problems);
   } else if ((protocol & kDccp) != 0) {

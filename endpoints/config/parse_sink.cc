@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Section `sinks`: on which ports an endpoint receives, and how.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
@@ -38,13 +36,12 @@ bool read_listen(const Node& node, Listen& out, Problems& problems) {
     std::vector<std::string_view> words;
     words.reserve(kWords.size());
     for (const auto& w : kWords) words.push_back(w.word);
-    problems.error(node.mark, fmt::format("no sink is called {}{}", quote(word), hint(word, words)));
+    problems.error(node.mark, "no sink is called {}{}", quote(word), hint(word, words));
     return false;
   }
   const auto port = parse_integer(space == text->npos ? "" : std::string_view(*text).substr(space), 1, 65535);
   if (!port.value) {
-    problems.error(node.mark, fmt::format("{} is not a protocol and a port; write it like `{} 5001`",
-                                          quote(*text), word));
+    problems.error(node.mark, "{} is not a protocol and a port; write it like `{} 5001`", quote(*text), word);
     return false;
   }
   out = {found->transport, static_cast<std::uint16_t>(*port.value), word == "iperf3"};

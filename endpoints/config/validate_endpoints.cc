@@ -39,12 +39,11 @@ DccpUdpPorts check_sinks(EndpointsDraft& draft) {
       const Mark at = draft.listen_places[i][j];
       const endpoints::Transport as = over_udp(l.transport) ? endpoints::Transport::udp : l.transport;
       const auto [it, fresh] = owners.emplace(std::tuple(sink.port, as, l.port), written(l));
-      if (!fresh) draft.problems.error(at, fmt::format("`{}` already listens there", it->second));
+      if (!fresh) draft.problems.error(at, "`{}` already listens there", it->second);
       if (l.transport != endpoints::Transport::dccp_udp) continue;
       const auto first = dccp_udp.emplace(sink.port, l.port).first->second;
       if (first != l.port)
-        draft.problems.error(at,
-                             fmt::format("a port uses one UDP port for DCCP in UDP, here already {}", first));
+        draft.problems.error(at, "a port uses one UDP port for DCCP in UDP, here already {}", first);
     }
   }
   return dccp_udp;
@@ -63,10 +62,9 @@ void settle_dccp_in_udp(EndpointsDraft& draft, const DccpUdpPorts& ports) {
             return l.transport == endpoints::Transport::udp && l.port == dccp->udp_local_port;
           });
       if (taken)
-        draft.problems.error(
-            draft.sender_places[i].name,
-            fmt::format("`encapsulation: udp` needs UDP port {}, but a udp sink listens there",
-                        dccp->udp_local_port));
+        draft.problems.error(draft.sender_places[i].name,
+                             "`encapsulation: udp` needs UDP port {}, but a udp sink listens there",
+                             dccp->udp_local_port);
     }
   }
 }
@@ -80,14 +78,13 @@ void check_reach(const Sender& s, const EndpointPort& port, Mark at, Problems& p
   const auto is = [&](const Prefix& p) { return p.address == s.to; };
   const auto holds = [&](const Prefix& p) { return p.masked().contains(s.to); };
   if (!has_family(port, s.to.is_v6())) {
-    problems.error(
-        at, fmt::format("port `{}` has no IPv{} address to send from", port.name, s.to.is_v6() ? 6 : 4));
+    problems.error(at, "port `{}` has no IPv{} address to send from", port.name, s.to.is_v6() ? 6 : 4);
   } else if (std::any_of(port.addresses.begin(), port.addresses.end(), is)) {
-    problems.error(at, fmt::format("`{}` is an address of port `{}` itself", to_string(s.to), port.name));
+    problems.error(at, "`{}` is an address of port `{}` itself", to_string(s.to), port.name);
   } else if (!(s.to.is_v6() ? port.gateway_v6 : port.gateway) &&
              std::none_of(port.addresses.begin(), port.addresses.end(), holds)) {
-    problems.warning(at, fmt::format("`{}` is in no subnet of port `{}`, which has no IPv{} gateway",
-                                     to_string(s.to), port.name, s.to.is_v6() ? 6 : 4));
+    problems.warning(at, "`{}` is in no subnet of port `{}`, which has no IPv{} gateway", to_string(s.to),
+                     port.name, s.to.is_v6() ? 6 : 4);
   }
 }
 
@@ -106,16 +103,16 @@ void check_senders(EndpointsDraft& draft) {
     const EndpointPort& port = draft.config.ports[s.port];
     check_reach(s, port, places.to, draft.problems);
     if (s.common().packet > Bytes(port.mtu))
-      draft.problems.error(places.packet,
-                           fmt::format("a packet of {} B does not fit into the MTU {} of port `{}`",
-                                       s.common().packet.count(), port.mtu, port.name));
+      draft.problems.error(places.packet, "a packet of {} B does not fit into the MTU {} of port `{}`",
+                           s.common().packet.count(), port.mtu, port.name);
     auto& sum = flows[{s.port, transport_of(s), to_string(s.to), s.to_port}];
     const bool fitted = sum <= kSourcePorts;
     sum += s.flows;
     if (fitted && sum > kSourcePorts)
-      draft.problems.error(places.flows, fmt::format("{} flows to one address and port, but there are only "
-                                                     "{} source ports; send some of them to another port",
-                                                     sum, kSourcePorts));
+      draft.problems.error(places.flows,
+                           "{} flows to one address and port, but there are only {} source ports; send some "
+                           "of them to another port",
+                           sum, kSourcePorts);
   }
 }
 
