@@ -173,23 +173,12 @@ class ActiveQueue {
                       std::span<Notice> notices, Time now);
 
   bool empty() const { return head_ == tail_; }
-  const Packet& front() const { return ring_.packet(head_); }  // not when empty
-  const Packet& peek(std::size_t i) const {                    // i < depth()
+  const Packet& peek(std::size_t i) const {  // i < depth()
     return ring_.packet(head_ + static_cast<std::uint32_t>(i));
   }
   Packet dequeue(Time now) {  // not when empty
-    const Packet packet = ring_.packet(head_);
-    const Time enqueued = ring_.time(head_++);
-    const Precedence precedence = packet.precedence;
-    in_depth_ -= precedence == Precedence::in;
-    const std::uint32_t counts = QueueMeasure::counted(packet.length);
-    counted_ -= counts;
-    in_counted_ -= precedence == Precedence::in ? counts : 0u;
-    if (rio_) rio_->depart(precedence, in_depth_, depth(), now);
-    sojourn_.add(now - enqueued);
-    QueueCounters& counters = counters_[index(precedence)];
-    ++counters.departures;
-    counters.departed_bytes += packet.length;
+    Packet packet;
+    dequeue({&packet, 1}, now);
     return packet;
   }
 
@@ -218,7 +207,7 @@ class ActiveQueue {
   }
 
   std::uint32_t depth() const { return tail_ - head_; }  // packets
-  // Positions of packets run on and wrap: that of front(), and that behind the last one.
+  // Positions of packets run on and wrap: that of the first one, and that behind the last one.
   std::uint32_t front_position() const { return head_; }
   std::uint32_t end_position() const { return tail_; }
   std::uint32_t depth(Precedence precedence) const {  // packets

@@ -116,19 +116,22 @@ void ClassScheduler::recount(std::uint64_t known) {
   }
 }
 
-// The caller takes a strict class's packet off strict_depth_; this takes off a weighted class's inherited
-// one.
-[[gnu::noinline]] Packet ClassScheduler::take_as_heir(std::size_t class_index, Time now) {
-  Class& c = classes_[class_index];
-  ActiveQueue& queue = retired_.next(class_index, c.queue);
-  const Packet packet = queue.dequeue(now);
-  if (&queue == &c.queue) return packet;
-  if (!c.strict) --strict_depth_;
-  if (!queue.empty()) return packet;
+// Removes the first packets of `source`, which the class sends.
+void ClassScheduler::remove(const Class& c, ActiveQueue& source, const PacketTally& t, Time now) {
+  source.remove(t, now);
+  depth_ -= t.packets;
+  strict_depth_ -= c.strict ? t.packets : 0;
+  if (&source != &c.queue && t.packets > 0) [[unlikely]]
+    leave_retired(c, source);
+}
+
+// An heir has sent a packet of a retired queue, which strict_depth_ counts, also if the heir is weighted.
+[[gnu::noinline]] void ClassScheduler::leave_retired(const Class& heir, const ActiveQueue& source) {
+  if (!heir.strict) --strict_depth_;
+  if (!source.empty()) return;
   retired_.settle();
   for (std::size_t i = 0; i < classes_.size(); ++i)
     if (!has_packets(i)) active_ &= ~bit(i);
-  return packet;
 }
 
 bool ClassScheduler::take_any(Packet& out, Time now) {
@@ -149,35 +152,31 @@ bool ClassScheduler::grow(std::uint32_t packets) {
 std::size_t ClassScheduler::dequeue(Time now, PortShaper& shaper, std::span<Packet> out) {
   std::size_t n = 0;
   while (n < out.size() && shaper.ready()) {
-    const std::size_t run = dequeue_run(now, shaper, out.subspan(n));
+    const std::size_t run = dequeue_run(now, shaper, out.subspan(n), false);
     if (run == 0) break;
     n += run;
   }
   return n;
 }
 
-// Packets of one class that leave before those of another.
-std::size_t ClassScheduler::dequeue_run(Time now, PortShaper& shaper, std::span<Packet> out) {
-  if (retired_.heirs() != 0) [[unlikely]] {
-    if (!dequeue(now, out[0])) return 0;
-    shaper.sent(out[0].length);
-    return 1;
+// Packets of one class that leave before those of another. `rounds`: a class that is alone has them, too.
+std::size_t ClassScheduler::dequeue_run(Time now, PortShaper& shaper, std::span<Packet> out, bool rounds) {
+  if (retired_.heirs() != 0) [[unlikely]] {  // one by one: the source may change with each packet
+    out = out.first(1);
+    rounds = true;
   }
   if (strict_depth_ > 0)
     if (const std::size_t n = strict_run(now, shaper, out)) return n;
   if (active_ == 0) return 0;
-  const bool one = strict_depth_ == 0 && std::has_single_bit(active_);
+  const bool one = strict_depth_ == 0 && std::has_single_bit(active_) && !rounds;
   return one ? alone(now, shaper, out) : weighted_run(now, shaper, out);
 }
 
 std::size_t ClassScheduler::strict_run(Time now, PortShaper& shaper, std::span<Packet> out) {
   for (const std::uint32_t i : strict_) {
-    Class& c = classes_[i];
-    if (c.queue.empty()) continue;
-    c.cap.advance(now);
-    const std::size_t n = take_run(c, now, shaper, out);
-    strict_depth_ -= static_cast<std::uint32_t>(n);
-    if (n > 0) return n;
+    if (!has_packets(i)) continue;
+    classes_[i].cap.advance(now);
+    if (const std::size_t n = take_run(classes_[i], now, shaper, out)) return n;
   }
   return 0;
 }
@@ -193,13 +192,13 @@ std::size_t ClassScheduler::alone(Time now, PortShaper& shaper, std::span<Packet
 
 // Takes the first packets of a class, as many as `out`, the cap and the shaper allow.
 std::size_t ClassScheduler::take_run(Class& c, Time now, PortShaper& shaper, std::span<Packet> out) {
-  out = out.first(std::min<std::size_t>(out.size(), c.queue.depth()));
-  c.queue.copy(out);
+  ActiveQueue& queue = source(c);
+  out = out.first(std::min<std::size_t>(out.size(), queue.depth()));
+  queue.copy(out);
   PacketTally t(out);
   if (const std::size_t n = charge(c.cap, shaper, out, t.bytes); n < out.size())
     t = PacketTally(out.first(n));
-  c.queue.remove(t, now);
-  depth_ -= t.packets;
+  remove(c, queue, t, now);
   return t.packets;
 }
 
@@ -227,11 +226,12 @@ std::size_t ClassScheduler::weighted_run(Time now, PortShaper& shaper, std::span
   for (;;) {
     turn_ = first_active();
     Class& c = classes_[turn_];
-    const std::size_t most = std::min<std::size_t>(out.size(), c.queue.depth());
+    ActiveQueue& queue = source(c);
+    const std::size_t most = std::min<std::size_t>(out.size(), queue.depth());
     std::uint64_t deficit = c.deficit;
     std::size_t n = 0;
     for (; n < most && shaper.ready(); ++n) {
-      const std::uint32_t length = c.queue.peek(n).length;
+      const std::uint32_t length = queue.peek(n).length;
       const std::uint64_t cost = overhead_.wire_bytes(length);
       if (deficit < cost) break;
       deficit -= cost;
@@ -239,9 +239,9 @@ std::size_t ClassScheduler::weighted_run(Time now, PortShaper& shaper, std::span
     }
     c.deficit = deficit;
     if (n > 0) {
-      c.queue.dequeue(out.first(n), now);
-      depth_ -= static_cast<std::uint32_t>(n);
-      if (c.queue.empty()) deactivate(turn_);
+      queue.copy(out.first(n));
+      remove(c, queue, PacketTally(out.first(n)), now);
+      if (!has_packets(turn_)) deactivate(turn_);
       return n;
     }
     c.deficit += c.quantum;

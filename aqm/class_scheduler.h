@@ -42,7 +42,8 @@ class RetiredQueues {
   std::uint64_t heirs() const { return heirs_; }
   std::uint32_t depth() const;  // packets
 
-  // The queue that the next packet of an heir leaves by, its own or a retired one; it is not empty.
+  // The queue that the next packet of an heir leaves by, its own or a retired one; it is not empty. Of other
+  // classes: their own.
   ActiveQueue& next(std::size_t heir, ActiveQueue& own);
   // A retired queue has become empty: some classes may be heirs no more.
   void settle();
@@ -93,13 +94,10 @@ class ClassScheduler {
   const ActiveQueue& queue(std::size_t class_index) const { return classes_[class_index].queue; }
 
   ActiveQueue::Result enqueue(std::size_t class_index, const Packet& packet, bool ecn_capable, Time now) {
-    Class& c = classes_[class_index];
-    const ActiveQueue::Result result = c.queue.enqueue(packet, ecn_capable, now);
-    const bool admitted = result.drop == DropReason::none;
-    depth_ += admitted;
-    strict_depth_ += admitted & c.strict;
-    if (admitted & !c.strict & (c.queue.depth() == 1)) activate(class_index);
-    return result;
+    ActiveQueue::Notice notice;
+    return enqueue(class_index, {&packet, 1}, {&ecn_capable, 1}, {&notice, 1}, now) > 0
+               ? notice.result
+               : ActiveQueue::Result{};
   }
 
   // enqueue() for a burst of one class; `notices` and the result are those of ActiveQueue::enqueue().
@@ -122,8 +120,8 @@ class ClassScheduler {
 
   // The next packet to leave at `now`; false when nothing may (empty, or capped).
   bool dequeue(Time now, Packet& out) {
-    if (strict_depth_ > 0 && dequeue_strict(now, out)) return true;
-    return active_ != 0 && dequeue_weighted(now, out);
+    PortShaper unlimited({}, now);
+    return dequeue_run(now, unlimited, {&out, 1}, true) == 1;
   }
 
   // Takes out any packet, in no order: for the end of the process.
@@ -146,7 +144,7 @@ class ClassScheduler {
   static std::size_t charge(PortShaper& cap, PortShaper& shaper, std::span<const Packet> packets,
                             std::uint64_t bytes);
   std::size_t take_run(Class& c, Time now, PortShaper& shaper, std::span<Packet> out);
-  std::size_t dequeue_run(Time now, PortShaper& shaper, std::span<Packet> out);
+  std::size_t dequeue_run(Time now, PortShaper& shaper, std::span<Packet> out, bool rounds);
   std::size_t strict_run(Time now, PortShaper& shaper, std::span<Packet> out);
   std::size_t alone(Time now, PortShaper& shaper, std::span<Packet> out);
   std::size_t weighted_run(Time now, PortShaper& shaper, std::span<Packet> out);
@@ -160,48 +158,14 @@ class ClassScheduler {
     return !classes_[class_index].queue.empty() || is_heir(class_index);
   }
   bool is_heir(std::size_t class_index) const { return (retired_.heirs() & bit(class_index)) != 0; }
-  const Packet& front(std::size_t class_index) {
-    ActiveQueue& own = classes_[class_index].queue;
-    return is_heir(class_index) ? retired_.next(class_index, own).front() : own.front();
+  // The queue that the next packet of a class leaves by.
+  ActiveQueue& source(Class& c) {
+    if (retired_.heirs() == 0) [[likely]]
+      return c.queue;
+    return retired_.next(static_cast<std::size_t>(&c - classes_.data()), c.queue);
   }
-  Packet take(std::size_t class_index, Time now) {
-    if (is_heir(class_index)) [[unlikely]]
-      return take_as_heir(class_index, now);
-    return classes_[class_index].queue.dequeue(now);
-  }
-  Packet take_as_heir(std::size_t class_index, Time now);
-
-  bool dequeue_strict(Time now, Packet& out) {
-    for (const std::uint32_t i : strict_) {
-      Class& c = classes_[i];
-      if (!has_packets(i)) continue;
-      c.cap.advance(now);
-      if (!c.cap.ready()) continue;
-      out = take(i, now);
-      c.cap.sent(out.length);
-      --strict_depth_;
-      --depth_;
-      return true;
-    }
-    return false;
-  }
-
-  bool dequeue_weighted(Time now, Packet& out) {
-    for (;;) {
-      turn_ = first_active();
-      Class& c = classes_[turn_];
-      const std::uint64_t cost = overhead_.wire_bytes(front(turn_).length);
-      if (c.deficit >= cost) {
-        c.deficit -= cost;
-        out = take(turn_, now);
-        if (!has_packets(turn_)) deactivate(turn_);
-        --depth_;
-        return true;
-      }
-      c.deficit += c.quantum;
-      turn_ = after(turn_);
-    }
-  }
+  void remove(const Class& c, ActiveQueue& source, const PacketTally& t, Time now);
+  void leave_retired(const Class& heir, const ActiveQueue& source);
 
   static std::uint64_t bit(std::size_t class_index) { return std::uint64_t{1} << class_index; }
   static std::size_t after(std::size_t class_index) { return (class_index + 1) % kMaxClasses; }

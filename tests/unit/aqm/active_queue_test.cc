@@ -48,7 +48,7 @@ TEST(ActiveQueue, HoldsExactlyTheLimitInOrder) {
       ASSERT_EQ(queue.enqueue(packet(limit), false, kStart).drop, DropReason::overflow);
       ASSERT_EQ(queue.depth(), limit);
       for (next = 0; !queue.empty(); ++next) {
-        ASSERT_EQ(queue.front().flow, next);
+        ASSERT_EQ(queue.peek(0).flow, next);
         ASSERT_EQ(queue.dequeue(kStart).flow, next);
       }
       ASSERT_EQ(next, limit);
