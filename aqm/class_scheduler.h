@@ -92,6 +92,11 @@ class ClassScheduler {
   // To read and to settle(); packets go through the scheduler.
   ActiveQueue& queue(std::size_t class_index) { return classes_[class_index].queue; }
   const ActiveQueue& queue(std::size_t class_index) const { return classes_[class_index].queue; }
+  // True if the queue is congested at `now`; an idle one is not.
+  bool congested(std::size_t class_index, Time now) {
+    queue(class_index).settle(now);
+    return queue(class_index).congested();
+  }
 
   ActiveQueue::Result enqueue(std::size_t class_index, const Packet& packet, bool ecn_capable, Time now) {
     ActiveQueue::Notice notice;

@@ -83,15 +83,6 @@ void CongestionDomains::note(std::size_t class_index, const Packet& packet, Time
   contributors_[class_index].note(source_of(ip), destination_of(ip), traffic_class(ip) >> 2, now);
 }
 
-bool CongestionDomains::Queues::congested(std::size_t class_index, Time now) const {
-  if (hierarchy != nullptr) {
-    hierarchy->settle(port, class_index, now);
-    return hierarchy->congested(port, class_index);
-  }
-  scheduler->queue(class_index).settle(now);
-  return scheduler->queue(class_index).congested();
-}
-
 [[gnu::noinline]] void CongestionDomains::sample(std::size_t class_index, const Packet& p, Time now) {
   CongestionSignal s = signal_about({egress_ip(p), p.length});
   if (!contributors_[class_index].may_sample(s.source, s.destination, s.dscp, now)) return;
@@ -101,16 +92,19 @@ bool CongestionDomains::Queues::congested(std::size_t class_index, Time now) con
   signals_.push(s);
 }
 
-void CongestionDomains::advance(const Queues& queues, Time now) {
+void CongestionDomains::advance(EgressQueues& queues, Time now) {
+  const auto congested = [&](std::size_t class_index) {
+    return ask(queues, [&](auto& q) { return q.congested(class_index, now); });
+  };
   for (Controller& c : controllers_) {
     if (now < c.csa.next_event()) continue;
-    c.csa.advance(now, queues.congested(c.class_index, now));
+    c.csa.advance(now, congested(c.class_index));
     publish(c);
   }
   for (std::uint64_t left = watched_; left != 0; left &= left - 1) {
     const auto c = static_cast<std::size_t>(std::countr_zero(left));
     if (now < contributors_[c].next()) continue;
-    remind(c, queues.congested(c, now), now);
+    remind(c, congested(c), now);
   }
 }
 

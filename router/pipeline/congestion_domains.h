@@ -14,10 +14,9 @@
 #include <span>
 #include <vector>
 
-#include "aqm/class_scheduler.h"
-#include "aqm/hierarchy/hierarchy.h"
 #include "conditioners/csa_controller.h"
 #include "router/pipeline/class_split.h"
+#include "router/pipeline/egress_queues.h"
 #include "router/pipeline/signals/congestion_signal.h"
 #include "router/pipeline/signals/contributors.h"
 #include "router/pipeline/snapshot.h"
@@ -51,15 +50,9 @@ class CongestionDomains {
   bool watches_any() const { return watched_ != 0; }
   void note(const ClassRun& run, Time now);
   void note(std::size_t class_index, const Packet& packet, Time now);
-  // The port's own queues: one of `scheduler` and `hierarchy` is set.
-  struct Queues {
-    ClassScheduler* scheduler;
-    Hierarchy* hierarchy;
-    PortIndex port;
-    bool congested(std::size_t class_index, Time now) const;  // an idle queue is not congested
-  };
-  // Runs T2 of each controller as often as it has expired, and sends reminders; once per turn.
-  void advance(const Queues& queues, Time now);
+  // Runs T2 of each controller as often as it has expired, and sends reminders; once per turn. `queues`: the
+  // port's.
+  void advance(EgressQueues& queues, Time now);
   Time next_event() const;  // due time of advance()
 
   // 1 for a domain that this port does not have. From any thread, at all times.

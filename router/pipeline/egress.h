@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The path of packets out of one port: aggregate markers, the classes' queues, the scheduler, the shaper.
 // Interfaces with queues or shapers of their own queue their packets there (queue_tree.h), all others in the
-// port's queues.
+// port's queues. egress_queues.h has the three kinds of queues, of which a port has one.
 //
 // Owned by one worker, without device or clock: the driver enqueues bursts, calls transmit() with the room it
 // has, and calls it again at next_event().
@@ -16,16 +16,14 @@
 #include <span>
 #include <vector>
 
-#include "aqm/class_scheduler.h"
 #include "aqm/port_shaper.h"
 #include "conditioners/customer_limits.h"
 #include "router/pipeline/aggregate_markers.h"
 #include "router/pipeline/class_split.h"
 #include "router/pipeline/congestion_domains.h"
+#include "router/pipeline/egress_queues.h"
 #include "router/pipeline/handover.h"
 #include "router/pipeline/packet_disposal.h"
-#include "router/pipeline/plain_queue.h"
-#include "router/pipeline/queue_tree.h"
 #include "router/pipeline/snapshot.h"
 
 namespace surety {
@@ -55,13 +53,9 @@ class Egress {
   // destroys `update`, which then holds all that is to be freed.
   void adopt(EgressUpdate& update, Time now);
 
-  // Takes over the rewritten packets at `lanes` of `v`, which leave by this port.
+  // Takes over the rewritten packets at `lanes` of `v`, which leave by this port. Refused packets are
+  // dropped.
   void enqueue(const Burst& v, LaneMask lanes, Time now);
-  // Takes over packets (at most kBurst) whose frame starts with a 14-byte Ethernet header. Refused packets
-  // are dropped.
-  void enqueue(std::span<Packet> burst, Time now);
-  // enqueue() for a port that is plain().
-  void enqueue_plain(std::span<rte_mbuf* const> burst, Time now);
   // Describes a frame of `length` bytes of IP with this traffic class, as enqueue() would read it. For
   // workers that do not own the port and hand over: reads only the port's `classes` of the caller's own
   // snapshot.
@@ -70,10 +64,10 @@ class Egress {
   static HandedPacket describe(rte_mbuf* m, std::uint16_t length, const PortQueues& classes) {
     return describe(m, length, traffic_class(ip_header(m, RTE_ETHER_HDR_LEN)), classes);
   }
-  // enqueue() for packets that another worker has handed over. While only one of the two has adopted moved
-  // classes, the frame is read again.
+  // enqueue() for at most kBurst packets that another worker has handed over. While only one of the two has
+  // adopted moved classes, the frame is read again.
   void enqueue_handed(std::span<const HandedPacket> burst, Time now);
-  // enqueue() for frames that have not been parsed.
+  // enqueue() for frames that have not been parsed, with a 14-byte Ethernet header.
   void enqueue_frames(std::span<rte_mbuf* const> burst, Time now);
   // enqueue() for frames of this router's own kernel, of any kind: ARP, other non-IP frames and neighbour
   // discovery take the class of CS6.
@@ -93,7 +87,7 @@ class Egress {
   // Enables or disables signals of congested queues towards the sources of their OUT packets. Initially off;
   // the first call with `on` allocates. For internal routers: a border's own queues drive the alpha of its
   // flows directly.
-  void enable_signals(bool on) { domains_.enable_signals(on, scheduler_.classes(), signal_limit_); }
+  void enable_signals(bool on) { domains_.enable_signals(on, classes_, signal_limit_); }
   // Moves the oldest pending signals to `out`, for the driver to send. Once per turn.
   std::size_t take_signals(std::span<CongestionSignal> out) { return domains_.take_signals(out); }
   const SignalOutbox& signals() const { return domains_.signals(); }
@@ -106,37 +100,47 @@ class Egress {
   Ratio alpha(std::uint16_t domain) const { return domains_.alpha(domain); }
 
   std::uint32_t depth() const {  // packets queued
-    return plain_ ? plain_->depth() : tree_ ? tree_->depth() : scheduler_.depth();
+    return ask(queues_, [](const auto& queues) { return queues.depth(); });
   }
-  // The port's classes; their queues stay empty when the port is plain, or has a tree.
-  const ClassScheduler& scheduler() const { return scheduler_; }
-  // The queues below the port; nullptr: it has its own queues only.
-  const QueueTree* tree() const { return tree_.get(); }
-  // The queue of a port without `queues`; nullptr for others.
-  const PlainQueue* plain() const { return plain_ ? &*plain_ : nullptr; }
+  // The queues of the port; nullptr: it has those of another kind.
+  const PlainQueue* plain() const { return std::get_if<PlainQueue>(&queues_); }
+  const ClassScheduler* scheduler() const { return std::get_if<ClassScheduler>(&queues_); }
+  const QueueTree* tree() const { return tree_of(queues_); }
   using Aggregate = AggregateMarkers::Aggregate;
   std::span<const Aggregate> aggregates() const { return markers_.all(); }
 
  private:
-  void enqueue_plain(const Burst& v, LaneMask lanes, Time now);
   // Packets copied per turn to a queue's larger ring: a few microseconds, and more packets than can arrive
   // and leave in a turn, so that copying ends.
   static constexpr std::uint32_t kSlice = 512;
   Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, PortCounters& counters,
          PacketDisposal& disposal, Time now);
-  void requeue(EgressUpdate& before, Time now);
-  void enqueue_classes(Time now);
-  void enqueue_class(const ClassRun& run, Time now);
-  void enqueue_tree(const Burst& v, LaneMask lanes, Time now);
-  void enqueue_tree(std::span<Packet> burst, Time now);
-  void enqueue_tree(std::span<const HandedPacket> burst, Time now);
-  void offer_marked(std::size_t arrivals, Time now);
-  void offer(std::size_t arrivals, Time now);
-  std::size_t mark_arrivals(std::size_t arrivals, Time now);
-  void note_congestion(const Hierarchy::Arrival& arrival, CongestionEvent event, Time now);
-  void advance_tree(Time now);
-  void take_removed(Time now);
-  void enqueue_control(rte_mbuf* m, Time now);
+  // The ways in, for each kind of queues.
+  void put(PlainQueue& queue, const Burst& v, LaneMask lanes, Time now);
+  void put(PlainQueue& queue, std::span<const HandedPacket> burst, Time now);
+  void put(PlainQueue& queue, std::span<rte_mbuf* const> frames, Time now);
+  void put_control(PlainQueue& queue, rte_mbuf* m, Time now);
+  void put(ClassScheduler& classes, const Burst& v, LaneMask lanes, Time now);
+  void put(ClassScheduler& classes, std::span<const HandedPacket> burst, Time now);
+  void put_control(ClassScheduler& classes, rte_mbuf* m, Time now);
+  void put_split(ClassScheduler& classes, Time now);
+  void offer(ClassScheduler& classes, const ClassRun& run, Time now);
+  void put(QueueTree& tree, const Burst& v, LaneMask lanes, Time now);
+  void put(QueueTree& tree, std::span<const HandedPacket> burst, Time now);
+  void put_control(QueueTree& tree, rte_mbuf* m, Time now);
+  void put_found(QueueTree& tree, std::size_t arrivals, Time now);
+  void offer(QueueTree& tree, std::size_t arrivals, Time now);
+  std::size_t mark_arrivals(const QueueTree& tree, std::size_t arrivals, Time now);
+  inline bool found(bool has_queue, rte_mbuf* m);
+  void take_removed(QueueTree& tree, Time now);
+
+  void put_frames(std::span<rte_mbuf* const> burst, Time now);
+  template <class Of>
+  void act(std::size_t notices, Of of, Time now);
+  void note_congestion(Hierarchy::Interface interface, std::size_t class_index, const Packet& p,
+                       CongestionEvent event, Time now);
+  static std::size_t take(EgressQueues& queues, std::span<rte_mbuf*> room, Time now);
+  bool adopt_queues(EgressUpdate& update, Time now);
 
   PortIndex port_;
   std::uint16_t layout_;        // number of the classes' layout
@@ -145,11 +149,10 @@ class Egress {
   PacketDisposal& disposal_;
   // The members that a port without `queues` needs are adjacent, before the burst buffers.
   PortShaper shaper_;
-  std::optional<PlainQueue> plain_;            // set if the port has no `queues`, or was removed
-  DropReason refusal_ = DropReason::overflow;  // drop reason for packets beyond plain_'s limit
+  EgressQueues queues_;
+  DropReason refusal_ = DropReason::overflow;  // drop reason for packets beyond a PlainQueue's limit
   bool growing_ = false;                       // a queue has packets to copy to a larger ring
-  ClassScheduler scheduler_;                   // with the classes' queues
-  std::unique_ptr<QueueTree> tree_;            // instead of the classes' queues; nullptr: the port has none
+  std::size_t classes_;                        // of the port's own queues
   ClassSplit split_;
   AggregateMarkers markers_;
   CongestionDomains domains_;
@@ -166,15 +169,14 @@ struct EgressUpdate {
   std::uint16_t layout;
   ClassMoves moves;
   ClassSplit::ClassesByDscp by_dscp;
-  ClassScheduler scheduler;
+  std::size_t classes;
+  EgressQueues queues;
+  std::optional<QueueTree::Update> changes;  // of the tree that the port has; `queues` is without one then
   PortShaper shaper;
   AggregateMarkers::Set aggregates;
   std::vector<CongestionDomains::Controller> controllers;
   std::vector<Contributors> contributors;  // empty unless classes move
-  std::optional<PlainQueue> plain;         // the port has no `queues`
   bool gone;                               // the port was removed
-  std::unique_ptr<QueueTree> tree;         // set if the port had no tree
-  std::optional<QueueTree::Update> tree_update;
 };
 
 }  // namespace surety

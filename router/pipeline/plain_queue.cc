@@ -45,21 +45,6 @@ std::size_t PlainQueue::dequeue(std::span<rte_mbuf*> room, PortShaper& shaper, T
   return n;
 }
 
-std::size_t PlainQueue::take(std::span<rte_mbuf*> room, Time now) {
-  const std::size_t n = std::min<std::size_t>(room.size(), depth());
-  for (rte_mbuf*& m : room.first(n)) {
-    m = ring_[head_++ & mask_];
-    counters_.departed_bytes += m->pkt_len - RTE_ETHER_HDR_LEN;
-  }
-  counters_.departures += n;
-  note_sojourn(now);
-  return n;
-}
-
-void PlainQueue::discard() {
-  while (head_ != tail_) rte_pktmbuf_free(ring_[head_++ & mask_]);
-}
-
 // Packets of one burst have the same sojourn time: one update of the histogram for all of them.
 void PlainQueue::note_sojourn(Time now) {
   while (counted_ != head_) {

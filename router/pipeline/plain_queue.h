@@ -28,14 +28,11 @@ class PlainQueue {
   std::size_t enqueue(std::span<rte_mbuf* const> burst, Time now);
   // Fills `room` with packets as far as `shaper` permits (advanced to `now`, and charged).
   std::size_t dequeue(std::span<rte_mbuf*> room, PortShaper& shaper, Time now);
-
-  // Dequeues without a shaper: fills `room` while packets are queued.
-  std::size_t take(std::span<rte_mbuf*> room, Time now);
-
-  void discard();  // frees everything; for the end of the process
+  Time next_event(Time now) const { return depth() == 0 ? kNever : now; }
 
   std::uint32_t depth() const { return tail_ - head_; }
   std::uint32_t limit() const { return limit_; }
+  static bool congested(std::size_t, Time) { return false; }
   const QueueCounters& counters() const { return counters_; }
   const SojournHistogram& sojourn() const { return sojourn_; }
 

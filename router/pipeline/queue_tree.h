@@ -69,6 +69,18 @@ class QueueTree {
     return true;
   }
 
+  // See Hierarchy.
+  std::size_t dequeue(Time now, PortShaper& shaper, std::span<Packet> out) {
+    return hierarchy_.dequeue(now, shaper, out);
+  }
+  bool take_any(Packet& out, Time now) { return hierarchy_.take_any(out, now); }
+  Time next_event(Time now) const { return hierarchy_.next_event(now); }
+  // True if a queue of the port's own is congested at `now`; an idle one is not.
+  bool congested(std::size_t class_index, Time now) {
+    hierarchy_.settle(plan_->port, class_index, now);
+    return hierarchy_.congested(plan_->port, class_index);
+  }
+
   const PortTree& plan() const { return *plan_; }
   Hierarchy& hierarchy() { return hierarchy_; }
   const Hierarchy& hierarchy() const { return hierarchy_; }

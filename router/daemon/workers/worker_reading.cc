@@ -146,7 +146,7 @@ void fill(std::span<QueueReading> rows, const Egress& e) {
     for (std::size_t c = 0; c < rows.size(); ++c)
       fill_tree_row(rows[c], tree->hierarchy(), tree->plan().port, c);
   } else {
-    for (std::size_t c = 0; c < rows.size(); ++c) fill(rows[c], e.scheduler().queue(c));
+    for (std::size_t c = 0; c < rows.size(); ++c) fill(rows[c], e.scheduler()->queue(c));
   }
 }
 

@@ -100,7 +100,7 @@ void trace(const Egress& egress, const Snapshot& snapshot, PortIndex port, Inter
   const ClassParams& params =
       tree != nullptr ? tree->plan().classes(t.owner)[t.class_index] : set.classes[t.class_index].scheduling;
   t.limit = QueueMeasure(params.queue).packets(t.precedence);
-  if (tree == nullptr) return trace(egress.scheduler(), now, t);
+  if (tree == nullptr) return trace(*egress.scheduler(), now, t);
   t.known = !tree->changing() && tree->hierarchy().has(t.owner);
   if (t.known) trace(tree->hierarchy(), now, t);
 }

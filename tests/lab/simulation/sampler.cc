@@ -37,7 +37,7 @@ Sampler::Sampler(Network& network)
     for (std::size_t p = 0; p < router.ports(); ++p) {
       if (router.egress(p).plain() != nullptr) continue;
       // With queues below the port, its own are among those.
-      for (std::size_t c = 0; !router.egress(p).tree() && c < router.egress(p).scheduler().classes(); ++c) {
+      for (std::size_t c = 0; !router.egress(p).tree() && c < router.egress(p).scheduler()->classes(); ++c) {
         QueueWatch& q = queues_.emplace_back();
         q.router = r, q.port = p, q.class_index = c;
       }
@@ -104,7 +104,7 @@ void Sampler::mark(bool end) {
 }
 
 const ActiveQueue& Sampler::queue(const QueueWatch& q) {
-  return network_.router(q.router).egress(q.port).scheduler().queue(q.class_index);
+  return network_.router(q.router).egress(q.port).scheduler()->queue(q.class_index);
 }
 
 const Egress::Aggregate& Sampler::aggregate(const AggregateWatch& w) {

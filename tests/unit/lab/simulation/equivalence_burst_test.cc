@@ -155,13 +155,15 @@ Counts counts_of(const DataPlane& d) {
     for (const auto& a : d.egresses[p]->aggregates())
       all.insert(all.end(), {a.counters.passed_in, a.counters.passed_out, a.counters.remarked,
                              a.counters.dropped, a.marker.tpr().bits_per_second()});
-    const ClassScheduler& scheduler = d.egresses[p]->scheduler();
-    for (std::size_t c = 0; c < scheduler.classes(); ++c)
-      for (const Precedence precedence : {Precedence::in, Precedence::out}) {
-        const QueueCounters& q = scheduler.queue(c).counters(precedence);
-        all.insert(all.end(),
-                   {q.arrivals, q.departures, q.early_drops, q.forced_drops, q.overflow_drops, q.ecn_marks});
-      }
+    const auto add = [&](const QueueCounters& q) {
+      all.insert(all.end(),
+                 {q.arrivals, q.departures, q.early_drops, q.forced_drops, q.overflow_drops, q.ecn_marks});
+    };
+    if (const PlainQueue* const plain = d.egresses[p]->plain()) add(plain->counters());
+    const ClassScheduler* const scheduler = d.egresses[p]->scheduler();
+    for (std::size_t c = 0; scheduler != nullptr && c < scheduler->classes(); ++c)
+      for (const Precedence precedence : {Precedence::in, Precedence::out})
+        add(scheduler->queue(c).counters(precedence));
   }
   for (std::size_t i = 0; i < d.snapshot.domains.size(); ++i)
     all.push_back(d.egresses[d.snapshot.domains[i].port]->alpha(static_cast<std::uint16_t>(i)).millionths());

@@ -39,7 +39,8 @@ class CongestionDomainsTest : public testing::Test {
 
   Snapshot snapshot{configured(Port::yaml(", queues: uplink", kCsa))};
   CongestionDomains domains{CongestionDomains::configured(snapshot, 1, kStart), snapshot.domain_capacity, 1};
-  ClassScheduler queues{scheduling(snapshot.queues[1]), {}, kStart, 1};
+  EgressQueues of_port{ClassScheduler{scheduling(snapshot.queues[1]), {}, kStart, 1}};
+  ClassScheduler& queues = std::get<ClassScheduler>(of_port);
   Packet packet{to_mbuf(udp_frame({.tos = kAf12 << 2})), kNoFlow, 100};
 };
 
@@ -71,14 +72,14 @@ TEST_F(CongestionDomainsTest, AlphaOfAnIdleQueueRecovers) {
   arrival(kSilver, kOnset, kStart);
   arrival(kSilver, kEighth, kStart + 30ms);
   EXPECT_EQ(domains.next_event(), kStart + 90ms) << "gold's";
-  domains.advance({&queues, nullptr, 0}, kStart + 90ms);
+  domains.advance(of_port, kStart + 90ms);
   EXPECT_EQ(domains.next_event(), kStart + 120ms);
-  domains.advance({&queues, nullptr, 0}, kStart + 120ms);
+  domains.advance(of_port, kStart + 120ms);
   EXPECT_EQ(silver(), Ratio::of(0.3)) << "congested, though nothing arrives";
   empty();
-  domains.advance({&queues, nullptr, 0}, kStart + 210ms - 1ns);
+  domains.advance(of_port, kStart + 210ms - 1ns);
   EXPECT_EQ(silver(), Ratio::of(0.3));
-  domains.advance({&queues, nullptr, 0}, kStart + 210ms);
+  domains.advance(of_port, kStart + 210ms);
   EXPECT_EQ(silver(), Ratio::of(0.4));
 }
 
@@ -98,7 +99,7 @@ TEST_F(CongestionDomainsTest, APortWithoutDomainsHasNothingToDo) {
   CongestionDomains none{CongestionDomains::configured(plain, 1, kStart), plain.domain_capacity, 1};
   EXPECT_EQ(none.next_event(), kNever);
   none.arrival(0, kEighth, packet, kStart);
-  none.advance({&queues, nullptr, 0}, kStart + 1s);
+  none.advance(of_port, kStart + 1s);
 }
 
 TEST_F(CongestionDomainsTest, ADomainThatIsKeptKeepsItsAlphaAndItsTimers) {
@@ -109,7 +110,7 @@ TEST_F(CongestionDomainsTest, ADomainThatIsKeptKeepsItsAlphaAndItsTimers) {
   EXPECT_EQ(silver(), Ratio::of(0.3));
   EXPECT_EQ(gold(), Ratio::of(0.9));
   EXPECT_EQ(domains.next_event(), kStart + 90ms);
-  domains.advance({&queues, nullptr, 0}, kStart + 90ms);
+  domains.advance(of_port, kStart + 90ms);
   EXPECT_EQ(silver(), Ratio::of(0.4));
 }
 
@@ -120,7 +121,7 @@ TEST_F(CongestionDomainsTest, ADomainThatIsKeptFollowsItsMaximum) {
   domains.adopt(fresh);
   EXPECT_EQ(silver(), Ratio::of(0.2));
   EXPECT_EQ(gold(), Ratio::of(0.9));
-  domains.advance({&queues, nullptr, 0}, kStart + 90ms);
+  domains.advance(of_port, kStart + 90ms);
   EXPECT_EQ(silver(), Ratio::of(0.2)) << "and stays below";
 }
 

@@ -55,7 +55,7 @@ class Port {
     return all;
   }
   const QueueCounters& queue(std::size_t cls, Precedence p) const {
-    return d.egresses[1]->scheduler().queue(cls).counters(p);
+    return d.egresses[1]->scheduler()->queue(cls).counters(p);
   }
   Time next_event() const { return d.egresses[1]->next_event(d.now); }
   // Time from now until something leaves, and that nothing leaves a nanosecond before.

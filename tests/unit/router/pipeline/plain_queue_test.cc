@@ -17,7 +17,9 @@ using namespace literals;
 class PlainQueueTest : public testing::Test {
  protected:
   ~PlainQueueTest() override {
-    queue.discard();
+    shaper = PortShaper({}, kStart);
+    while (!dequeue(64, kStart).empty()) {
+    }
     EXPECT_EQ(rte_mempool_avail_count(packet_pool()), free);
   }
   static std::vector<rte_mbuf*> frames(std::size_t n) {

@@ -259,11 +259,11 @@ TEST_F(ExplanationTest, TheProbabilityIsThatOfTheNextArrival) {
   const auto depth = d.egresses[1]->depth();
   const Json j = ask("destination_port=5001");
   EXPECT_EQ(j["queue_in"]["packets"], depth);
-  EXPECT_EQ(j["queue_in"]["counted_packets"], d.egresses[1]->scheduler().queue(1).level());
+  EXPECT_EQ(j["queue_in"]["counted_packets"], d.egresses[1]->scheduler()->queue(1).level());
   EXPECT_EQ(j["queue_in"]["limit_packets"], 50);
   EXPECT_EQ(j["queue_out"]["limit_packets"], 50);
   EXPECT_EQ(j["queue_in"]["drop_probability"], 0.0);
-  const auto& q = d.egresses[1]->scheduler().queue(1);
+  const auto& q = d.egresses[1]->scheduler()->queue(1);
   EXPECT_EQ(j["queue_out"]["drop_probability"], q.refusal(Precedence::out, d.now));
   EXPECT_GT(j["queue_out"]["drop_probability"], 0.0);
 }
