@@ -45,9 +45,7 @@ void FragmentStage::take(Burst& v) {
     } else if (may_be_cut(m)) {
       taken_[count_++] = {m, v.header[i].length, v.egress[i], v.precedence[i]};
     } else {
-      const auto from = static_cast<PortIndex>(m->port);
-      --ports_[from].forwarded;
-      disposal_.drop_owned(m, from, DropReason::mtu_exceeded);
+      disposal_.drop_owned(m, static_cast<PortIndex>(m->port), DropReason::mtu_exceeded);
     }
   }
   v.size = kept;
@@ -59,14 +57,12 @@ bool FragmentStage::next(Burst& v) {
   const Original& w = taken_[done_++];
   const auto from = static_cast<PortIndex>(w.mbuf->port);
   if (cut(w, v)) {
-    ports_[from].forwarded += v.size - 1;
     ports_[from].fragments += v.size - 1;
     disposal_.free(w.mbuf);
     return true;
   }
   rte_pktmbuf_free_bulk(v.mbuf.data(), static_cast<unsigned>(v.size));
   v.size = 0;
-  --ports_[from].forwarded;
   disposal_.drop_owned(w.mbuf, from, DropReason::no_fragment_buffer);
   return true;
 }

@@ -69,8 +69,7 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
     meter_.lap(Stage::condition, v_.size);
     rewrite_.run(v_);
     meter_.lap(Stage::rewrite, v_.size);
-    ports_[port].forwarded += v_.size;
-    hand_over(now);
+    hand_over(now, [&] { ports_[port].forwarded += v_.size; });
     meter_.lap(Stage::enqueue, v_.size);
     disposal_.flush();
     burst = burst.subspan(n);
@@ -99,26 +98,35 @@ void Ingress::release(Time now) {
 
 void Ingress::send_revived(Time now) {
   rewrite_.run(v_);
-  for (std::size_t i = 0; i < v_.size; ++i) ++ports_[v_.mbuf[i]->port].forwarded;
-  hand_over(now);
-  disposal_.flush();
+  hand_over_held(now);
 }
 
 void Ingress::send_pending(Time now) {
   for (bool more = true; more;) {
     v_.size = 0;
     more = pending_.release(v_);
-    hand_over(now);
-    disposal_.flush();
+    hand_over_held(now);
   }
 }
 
-void Ingress::hand_over(Time now) {
-  if (!route_.oversized()) [[likely]]
-    return hand_over_vector(now);
-  fragment_.take(v_);
-  do hand_over_vector(now);
-  while (fragment_.next(v_));
+// The packets may have come by different ports.
+void Ingress::hand_over_held(Time now) {
+  hand_over(now, [&] {
+    for (std::size_t i = 0; i < v_.size; ++i) ++ports_[v_.mbuf[i]->port].forwarded;
+  });
+  disposal_.flush();
+}
+
+// `count` counts the packets of `v_` as forwarded.
+template <class Count>
+void Ingress::hand_over(Time now, Count count) {
+  const bool oversized = route_.oversized();
+  if (oversized) [[unlikely]]
+    fragment_.take(v_);
+  do {
+    count();
+    hand_over_vector(now);
+  } while (oversized && fragment_.next(v_));
 }
 
 // Each egress gets its packets in order of arrival.
@@ -148,7 +156,7 @@ void Ingress::hand_over(const PortEgress& port_egress, PortIndex port, LaneMask 
   for (std::size_t i = given; i < n; ++i) {
     rte_mbuf* m = burst[i].mbuf();
     const auto from = static_cast<PortIndex>(m->port);
-    --ports_[from].forwarded;
+    --ports_[from].forwarded;  // once the others are in the ring, their mbufs are not this worker's to read
     disposal_.drop_owned(m, from, DropReason::handover_full);
   }
 }

@@ -161,7 +161,9 @@ class Ingress {
   void flush(Time now);
   void send_revived(Time now);
   void send_pending(Time now);
-  void hand_over(Time now);
+  template <class Count>
+  void hand_over(Time now, Count count);
+  void hand_over_held(Time now);
   void hand_over_vector(Time now);
   void hand_over(const PortEgress& port_egress, PortIndex port, LaneMask lanes);
   bool hand_over_own(rte_mbuf* m, PortIndex port, Time now);

@@ -160,7 +160,6 @@ bool PendingPackets::release(Burst& v) {
       disposal_.drop_owned(p.mbuf, port, DropReason::neighbor_unresolved);
       continue;
     }
-    ++ports_[port].forwarded;
     v.mbuf[v.size] = p.mbuf;
     v.header[v.size].length = p.length;
     v.header[v.size].traffic_class = traffic_class(ip_header(p.mbuf, RTE_ETHER_HDR_LEN));

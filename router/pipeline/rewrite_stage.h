@@ -37,8 +37,8 @@ class PendingPackets {
   void hold(const Burst& v, std::size_t i);
   // Called once per turn, before packets are visited; true: next hops have been opened since.
   bool due();
-  // Called after due(): moves packets of opened next hops into `v` (empty when called), counted as forwarded;
-  // drops those whose next hop was removed. True: `v` is full, and there may be more.
+  // Called after due(): moves packets of opened next hops into `v` (empty when called); drops those whose
+  // next hop was removed. True: `v` is full, and there may be more.
   bool release(Burst& v);
   // Releases all packets; for the end of the process, when no next hop is opened.
   void stop() { stopped_ = true; }
