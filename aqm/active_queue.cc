@@ -7,23 +7,15 @@
 namespace surety {
 
 ActiveQueue::ActiveQueue(const ActiveQueueParams& params, std::uint64_t seed)
-    : ring_(QueueMeasure(params).places()), measure_(params) {
-  if (params.rio) rio_.emplace(*params.rio, seed);
-}
+    : ring_(QueueMeasure(params).places()), decision_(seed), rules_(params) {}
 
 void ActiveQueue::adopt(ActiveQueue& fresh, Time now) {
-  settle(now);
-  if (!fresh.rio_) {
-    rio_.reset();
-    detector_ = {};
-  } else if (rio_) {
-    rio_->adopt(*fresh.rio_);
-  } else {
-    rio_ = fresh.rio_;
-  }
+  const QueueMeasure measure = fresh.rules_.measure;
+  decision_.adopt(rules_, fresh.rules_, fresh.decision_.rio, content(), now);
+  rules_ = fresh.rules_;
+  rules_.measure = measure.within(ring_.most());
   std::swap(next_, fresh.next_);
-  measure_ = fresh.measure_.within(ring_.most());
-  if (fresh.measure_.places() > ring_.most()) next_ = {std::move(fresh.ring_), fresh.measure_, head_, true};
+  if (measure.places() > ring_.most()) next_ = {std::move(fresh.ring_), measure, head_, true};
 }
 
 // Positions run on and wrap: only their differences mean anything. Packets do not change while they wait.
@@ -37,7 +29,7 @@ bool ActiveQueue::grow(std::uint32_t& budget) {
   next_.copied = at;
   if (at != tail_) return true;
   std::swap(ring_, next_.ring);
-  measure_ = next_.measure;
+  rules_.measure = next_.measure;
   next_.to_come = false;
   return false;
 }
@@ -48,7 +40,7 @@ bool ActiveQueue::grow(std::uint32_t& budget) {
   if (accept_all(packets, now)) [[likely]]
     return 0;
   std::size_t noticed = 0;
-  if (!rio_) {
+  if (!rules_.rio) {
     for (std::size_t i = 0; i < packets.size(); ++i) {
       notices[noticed] = {static_cast<std::uint8_t>(i), enqueue(packets[i], false, now)};
       noticed += notices[noticed].result.drop != DropReason::none;
@@ -66,14 +58,16 @@ bool ActiveQueue::grow(std::uint32_t& budget) {
 
 bool ActiveQueue::accept_all(std::span<const Packet> packets, Time now) {
   const std::uint32_t depth = this->depth(), n = static_cast<std::uint32_t>(packets.size());
-  if (n < 2 || depth + n > measure_.packets(Precedence::in)) return false;
+  const QueueMeasure& measure = rules_.measure;
+  if (n < 2 || depth + n > measure.packets(Precedence::in)) return false;
   const PacketMix mix(packets);
   const std::uint32_t outs = mix.outs, ins = n - outs, length = packets.front().length;
-  if (outs > 0 && depth + n > measure_.packets(Precedence::out)) return false;
-  if (rio_) {
-    if (measure_.by_bytes() && !mix.alike) return false;
-    const double step = measure_.step(length);
-    if (!rio_->accept_all(ins, outs, {in_level(), step}, {level(), step}, now)) return false;
+  if (outs > 0 && depth + n > measure.packets(Precedence::out)) return false;
+  if (rules_.rio) {
+    if (measure.by_bytes() && !mix.alike) return false;
+    const double step = measure.step(length);
+    const RioRules::Level in{QueueDecision::in_level(rules_, content()), step}, total{level(), step};
+    if (!rules_.rio->accept_all(decision_.rio, ins, outs, in, total, now)) return false;
   }
   ring_.put(tail_, packets, now);
   tail_ += n;
@@ -94,8 +88,8 @@ bool ActiveQueue::accept_all(std::span<const Packet> packets, Time now) {
 std::size_t ActiveQueue::accept(std::span<const Packet> packets, Time now) {
   std::uint32_t depth = this->depth(), in_depth = in_depth_;
   std::uint32_t counted = counted_, in_counted = in_counted_;
-  Rio::Accepting rio(*rio_, in_depth, depth);
-  const QueueMeasure measure = measure_;
+  RioRules::Accepting rio(*rules_.rio, decision_.rio, in_depth, depth);
+  const QueueMeasure measure = rules_.measure;
   bool large = large_;
   std::uint32_t n = 0;
   for (const Packet& packet : packets) {
@@ -114,7 +108,7 @@ std::size_t ActiveQueue::accept(std::span<const Packet> packets, Time now) {
   if (n == 0) return 0;
   ring_.put(tail_, packets.first(n), now);
   const std::uint32_t ins = in_depth - in_depth_, outs = n - ins;
-  rio.keep(*rio_, ins, outs);
+  rio.keep(decision_.rio, ins, outs);
   tail_ += n;
   in_depth_ = in_depth;
   counted_ = counted;
@@ -126,7 +120,7 @@ std::size_t ActiveQueue::accept(std::span<const Packet> packets, Time now) {
 
 // Counts packets that RIO accepted without a verdict for each.
 void ActiveQueue::arrived(std::uint32_t ins, std::uint32_t outs) {
-  if (rio_ && outs > 0) detector_.out_arrival(false);  // accepted: no congestion
+  if (rules_.rio && outs > 0) decision_.detector.out_arrival(false);  // accepted: no congestion
   counters_[index(Precedence::in)].arrivals += ins;
   counters_[index(Precedence::out)].arrivals += outs;
 }
@@ -172,7 +166,7 @@ void ActiveQueue::departed(Precedence precedence, std::uint64_t packets, std::ui
   QueueCounters& counters = counters_[index(precedence)];
   counters.departures += packets;
   counters.departed_bytes += bytes;
-  if (rio_ && packets > 0) rio_->depart(precedence, in_depth_, depth(), now);
+  decision_.depart(rules_, precedence, packets, content(), now);
 }
 
 }  // namespace surety

@@ -4,9 +4,7 @@
 //
 // Guarantees: arrivals = departures + early + forced + overflow + depth, per precedence, after every call.
 // Never more packets than the limit's buffers, but for those there when adopt() lowered it. A refused packet
-// is not touched; Result names the reason and the caller frees it. RIO sees every arrival. A packet that it
-// refuses is `early` or `forced` even when the queue is full; one that it accepts or would mark, but for
-// which there is no room, is `overflow` (and not marked).
+// is not touched; Result names the reason (queue_decision.h), and the caller frees it.
 #pragma once
 
 #include <algorithm>
@@ -15,80 +13,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "aqm/packet_tally.h"
 #include "aqm/params.h"
-#include "aqm/queue_measure.h"
-#include "aqm/rio.h"
+#include "aqm/queue_decision.h"
 #include "aqm/sojourn_histogram.h"
-#include "conditioners/counter_table.h"
-#include "conditioners/csa_controller.h"
 #include "conditioners/packet.h"
 #include "conditioners/units.h"
 
 namespace surety {
-
-// Outcome of an arrival. Admission decides it in the same way for queues of any storage: the ring of
-// ActiveQueue, and the chunks of hierarchy/pooled_queue.h.
-struct ArrivalResult {
-  DropReason drop = DropReason::none;  // early, forced, overflow or none
-  bool mark = false;                   // set CE on it (it was accepted)
-  // CSA's congestion event for this OUT arrival, refused ones included: judged on the average that counts it.
-  // None without RIO.
-  CongestionEvent event = CongestionEvent::none;
-};
-
-// Action for the caller on one packet of a burst: drop, mark, or signal.
-struct ArrivalNotice {
-  std::uint8_t index = 0;  // position of the packet in the burst
-  ArrivalResult result;
-  bool needed() const {
-    return (result.drop != DropReason::none) | result.mark | (result.event != CongestionEvent::none);
-  }
-};
-
-// Decides whether an arrival may join its queue: RIO's verdict first, then whether there is room.
-struct Admission {
-  RioVerdict verdict;
-  bool overflow, admitted, marked;
-
-  // Without a branch on the verdict, which no predictor can learn.
-  Admission(RioVerdict of_rio, bool full)
-      : verdict(of_rio),
-        overflow((of_rio < RioVerdict::early) & full),
-        admitted((of_rio < RioVerdict::early) & !full),
-        marked(admitted & (of_rio == RioVerdict::mark)) {}
-
-  DropReason drop() const {
-    constexpr std::array<DropReason, 4> kByVerdict{DropReason::none, DropReason::none, DropReason::early,
-                                                   DropReason::forced};
-    return overflow ? DropReason::overflow : kByVerdict[static_cast<std::size_t>(verdict)];
-  }
-  // In counters of the arrival's precedence; the arrival itself counts elsewhere.
-  template <class Counters>
-  void count(Counters& counters) const {
-    counters.early_drops += verdict == RioVerdict::early;
-    counters.forced_drops += verdict == RioVerdict::forced;
-    counters.overflow_drops += overflow;
-    counters.ecn_marks += marked;
-  }
-};
-
-// clang-format off
-#define SURETY_QUEUE_COUNTERS(X)                                                                               \
-  X(arrivals,       "surety_queue_arrivals_total", "Packets that arrived at the queue, including drops.", "ARRIVALS") \
-  X(departures,     "surety_queue_departures_total",     "Packets that left the queue.", "")                   \
-  X(departed_bytes, "surety_queue_departed_bytes_total", "Bytes of IP packets that left the queue.", "")       \
-  X(early_drops,    "surety_queue_early_drops_total", "Packets dropped between RIO's min and max.", "EARLY")   \
-  X(forced_drops,   "surety_queue_forced_drops_total", "Packets dropped with RIO's average above max.", "FORCED") \
-  X(overflow_drops, "surety_queue_overflow_drops_total", "Packets dropped because the queue was full.", "OVERFLOW") \
-  X(ecn_marks,      "surety_queue_ecn_marks_total", "Packets marked CE in place of an early drop.", "MARKED")
-// clang-format on
-struct QueueCounters {
-  SURETY_COUNTERS(QueueCounters, SURETY_QUEUE_COUNTERS)
-};
 
 // Packets in a ring, and when they came, by positions that run on and wrap at 2^32.
 //
@@ -145,10 +79,8 @@ class ActiveQueue {
 
   using Result = ArrivalResult;
   Result enqueue(const Packet& packet, bool ecn_capable, Time now) {
-    Result result;
-    auto verdict = RioVerdict::accept;
-    if (rio_) verdict = judge(packet.precedence, ecn_capable, now, result);
-    const Admission admission(verdict, measure_.full(packet.precedence, depth(), counted_));
+    const Admission admission =
+        decision_.arrive(rules_, content(), packet.precedence, ecn_capable, false, now);
     // A packet that is not admitted is overwritten later.
     ring_.put(tail_, packet, now);
     tail_ += admission.admitted;
@@ -158,12 +90,10 @@ class ActiveQueue {
     counted_ += admission.admitted ? counts : 0u;
     in_counted_ += in ? counts : 0u;
     large_ |= counts < packet.length;
-    result.mark = admission.marked;
-    result.drop = admission.drop();
     QueueCounters& counters = counters_[index(packet.precedence)];
     ++counters.arrivals;
     admission.count(counters);
-    return result;
+    return admission.result();
   }
 
   using Notice = ArrivalNotice;
@@ -202,9 +132,7 @@ class ActiveQueue {
 
   // Decays the averages of an idle queue up to `now`; for a caller that looks at congested() or rio() while
   // nothing arrives. Cheap unless the queue is idle and was busy.
-  void settle(Time now) {
-    if (rio_) rio_->settle(in_depth_, depth(), now);
-  }
+  void settle(Time now) { decision_.settle(rules_, content(), now); }
 
   std::uint32_t depth() const { return tail_ - head_; }  // packets
   // Positions of packets run on and wrap: that of the first one, and that behind the last one.
@@ -214,16 +142,15 @@ class ActiveQueue {
     return precedence == Precedence::in ? in_depth_ : depth() - in_depth_;
   }
   std::uint32_t counted() const { return counted_; }  // bytes of all packets, at most 1500 of each
-  double level() const { return measure_.level(depth(), counted_); }  // packets, as the limit counts them
+  // Packets, as the limit counts them.
+  double level() const { return QueueDecision::level(rules_, content()); }
   // Probability that enqueue() would refuse or mark a packet that arrives now.
   double refusal(Precedence precedence, Time now) const {
-    if (measure_.full(precedence, depth(), counted_)) return 1;
-    return rio_ ? rio_->refusal(precedence, in_level(), level(), now) : 0;
+    return decision_.refusal(rules_, content(), precedence, false, now);
   }
-  bool congested() const {
-    return rio_ && rio_->congested();
-  }  // state at the last arrival or settle(); false without RIO
-  const Rio* rio() const { return rio_ ? &*rio_ : nullptr; }  // null: tail drop
+  // State at the last arrival or settle(); false without RIO.
+  bool congested() const { return decision_.congested(rules_); }
+  const RioState* rio() const { return rules_.rio ? &decision_.rio : nullptr; }  // nullptr: tail drop
   const QueueCounters& counters(Precedence precedence) const { return counters_[index(precedence)]; }
   const SojournHistogram& sojourn() const { return sojourn_; }
 
@@ -235,12 +162,6 @@ class ActiveQueue {
   void arrived(std::uint32_t ins, std::uint32_t outs);
   void note_sojourn(std::uint32_t packets, Time now);
   void departed(Precedence precedence, std::uint64_t packets, std::uint64_t bytes, Time now);
-  RioVerdict judge(Precedence precedence, bool ecn_capable, Time now, Result& result) {
-    const RioVerdict verdict = rio_->arrive(precedence, ecn_capable, in_level(), level(), now);
-    if (precedence == Precedence::out) result.event = detector_.out_arrival(rio_->congested());
-    return verdict;
-  }
-
   void count(const Packet& p) {
     const std::uint32_t counts = QueueMeasure::counted(p.length);
     counted_ += counts;
@@ -249,16 +170,15 @@ class ActiveQueue {
   }
   void count_large(std::uint32_t packets);
 
-  double in_level() const { return measure_.level(in_depth_, in_counted_); }
+  QueueContent content() const { return {depth(), in_depth_, counted_, in_counted_}; }
 
   QueueRing ring_;  // the slot at tail_ is writable even when the queue is full
   std::uint32_t head_ = 0, tail_ = 0;
   std::uint32_t in_depth_ = 0;
   std::uint32_t counted_ = 0, in_counted_ = 0;  // bytes that wait, as queue_measure.h counts them
   bool large_ = false;                          // packets that count with less than their length may wait
-  QueueMeasure measure_;
-  CongestionDetector detector_;
-  std::optional<Rio> rio_;
+  QueueDecision decision_;
+  QueueRules rules_;
   std::array<QueueCounters, kPrecedences> counters_{};
   SojournHistogram sojourn_;
   // The ring to come, with the packets before `copied` in it; or, not `to_come`, one that was left, to be

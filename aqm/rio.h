@@ -62,6 +62,9 @@ struct RioState {
     if (departed == Precedence::in && in_packets == 0) in.busy_until = now;
   }
 
+  double average_in() const { return in.value; }
+  double average_total() const { return total.value; }
+
   Average total, in;
   std::array<std::uint32_t, kPrecedences> counts{};  // accepted since the last drop
   Rng rng;
@@ -112,7 +115,6 @@ class RioRules {
   // avg_total > min_out: the CSA paper's congestion.
   bool congested(const RioState& state) const { return !curve(Precedence::out).accepts(state.total.value); }
 
-  double weight() const { return weight_; }
   const RedCurve& curve(Precedence precedence) const { return curves_[index(precedence)]; }
   static double next(double average, double packets, double weight) {
     return std::fma(weight, packets - average, average);
@@ -139,6 +141,50 @@ class RioRules {
     if (outs > 0) state.counts[index(Precedence::out)] = 0;
     return true;
   }
+
+  // Arrivals that RIO accepts below its min thresholds, up to the first that needs a verdict, for bursts:
+  // averages and thresholds in registers, until keep() puts the averages back. Equals arrive() without decay:
+  // an average that may have been idle needs a verdict.
+  class Accepting {
+   public:
+    // Starts with the packets that the queue holds.
+    Accepting(const RioRules& rules, const RioState& state, std::uint32_t in_packets,
+              std::uint32_t total_packets)
+        : total_(state.total.value),
+          in_(state.in.value),
+          weight_(rules.weight_),
+          in_weight_{weight_, 0},
+          total_max_{kAny, rules.curve(Precedence::out).min()},
+          in_max_{rules.curve(Precedence::in).min(), kAny} {
+      if (in_packets == 0) in_max_[index(Precedence::in)] = kNone;
+      if (total_packets == 0) total_max_.fill(kNone);
+    }
+
+    // The packets in the queue include those accepted here. False: the arrival needs arrive(), and nothing
+    // has changed. There is no branch on the precedence, which is any mixture: OUT moves avg_in by a weight
+    // of 0, that is, not at all.
+    bool accept(Precedence precedence, double in_packets, double total_packets) {
+      const std::size_t p = index(precedence);
+      const double total = next(total_, total_packets, weight_);
+      const double in = next(in_, in_packets, in_weight_[p]);
+      if (total > total_max_[p] || in > in_max_[p]) return false;
+      total_ = total;
+      in_ = in;
+      return true;
+    }
+    // `ins` and `outs` of them were accepted.
+    void keep(RioState& state, std::uint32_t ins, std::uint32_t outs) const {
+      state.total.value = total_;
+      state.in.value = in_;
+      if (ins > 0) state.counts[index(Precedence::in)] = 0;
+      if (outs > 0) state.counts[index(Precedence::out)] = 0;
+    }
+
+   private:
+    static constexpr double kAny = std::numeric_limits<double>::infinity(), kNone = -1;
+    double total_, in_, weight_;
+    std::array<double, kPrecedences> in_weight_, total_max_, in_max_;  // indexed by precedence of the arrival
+  };
 
  private:
   void update(RioState::Average& average, double packets, Time now) const {
@@ -195,88 +241,6 @@ class RioRules {
     double weight = 0, growth = 0;
   };
   std::array<Run, kAtOnce + 1> runs_;
-};
-
-// Rules and state of a queue that has rules of its own.
-class Rio {
- public:
-  Rio(const RioParams& params, std::uint64_t seed) : state_(seed), rules_(params) {}
-
-  RioVerdict arrive(Precedence precedence, bool ecn_capable, double in_packets, double total_packets,
-                    Time now) {
-    return rules_.arrive(state_, precedence, ecn_capable, in_packets, total_packets, now);
-  }
-
-  bool accept_all(std::uint32_t ins, std::uint32_t outs, RioRules::Level in, RioRules::Level total,
-                  Time now) {
-    return rules_.accept_all(state_, ins, outs, in, total, now);
-  }
-
-  // Arrivals that RIO accepts below its min thresholds, up to the first that needs a verdict, for bursts:
-  // averages and thresholds in registers, until keep() puts the averages back. Equals arrive() without decay:
-  // an average that may have been idle needs a verdict.
-  class Accepting {
-   public:
-    // Starts with the packets that the queue holds.
-    Accepting(const Rio& rio, std::uint32_t in_packets, std::uint32_t total_packets)
-        : total_(rio.state_.total.value),
-          in_(rio.state_.in.value),
-          weight_(rio.rules_.weight()),
-          in_weight_{weight_, 0},
-          total_max_{kAny, rio.rules_.curve(Precedence::out).min()},
-          in_max_{rio.rules_.curve(Precedence::in).min(), kAny} {
-      if (in_packets == 0) in_max_[index(Precedence::in)] = kNone;
-      if (total_packets == 0) total_max_.fill(kNone);
-    }
-
-    // The packets in the queue include those accepted here. False: the arrival needs arrive(), and nothing
-    // has changed. There is no branch on the precedence, which is any mixture: OUT moves avg_in by a weight
-    // of 0, that is, not at all.
-    bool accept(Precedence precedence, double in_packets, double total_packets) {
-      const std::size_t p = index(precedence);
-      const double total = RioRules::next(total_, total_packets, weight_);
-      const double in = RioRules::next(in_, in_packets, in_weight_[p]);
-      if (total > total_max_[p] || in > in_max_[p]) return false;
-      total_ = total;
-      in_ = in;
-      return true;
-    }
-    // `ins` and `outs` of them were accepted.
-    void keep(Rio& rio, std::uint32_t ins, std::uint32_t outs) const {
-      rio.state_.total.value = total_;
-      rio.state_.in.value = in_;
-      if (ins > 0) rio.state_.counts[index(Precedence::in)] = 0;
-      if (outs > 0) rio.state_.counts[index(Precedence::out)] = 0;
-    }
-
-   private:
-    static constexpr double kAny = std::numeric_limits<double>::infinity(), kNone = -1;
-    double total_, in_, weight_;
-    std::array<double, kPrecedences> in_weight_, total_max_, in_max_;  // indexed by precedence of the arrival
-  };
-
-  void depart(Precedence departed, std::uint32_t in_packets, std::uint32_t total_packets, Time now) {
-    state_.depart(departed, in_packets, total_packets, now);
-  }
-  void settle(std::uint32_t in_packets, std::uint32_t total_packets, Time now) {
-    rules_.settle(state_, in_packets, total_packets, now);
-  }
-
-  double refusal(Precedence precedence, double in_packets, double total_packets, Time now) const {
-    return rules_.refusal(state_, precedence, in_packets, total_packets, now);
-  }
-
-  // Takes over the parameters of `other`: averages, counts, idle times and random numbers stay. Settle an
-  // idle queue first, so that the time before decays at the old pace.
-  void adopt(const Rio& other) { rules_ = other.rules_; }
-
-  double average_in() const { return state_.in.value; }
-  double average_total() const { return state_.total.value; }
-  bool congested() const { return rules_.congested(state_); }
-
- private:
-  RioState state_;
-  RioRules rules_;
 };
 
 }  // namespace surety

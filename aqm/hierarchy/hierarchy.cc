@@ -256,8 +256,7 @@ Time Hierarchy::next_event(Time now) const {
 }
 
 bool Hierarchy::congested(Interface interface, std::size_t class_index) const {
-  const InterfaceParams::Class& params = this->params(interface).of(class_index);
-  return params.rio && params.rio->congested(queue(interface, class_index).rio());
+  return queue(interface, class_index).congested(params(interface).of(class_index));
 }
 
 void Hierarchy::settle(Interface interface, std::size_t class_index, Time now) {

@@ -34,12 +34,12 @@
 #include <span>
 #include <vector>
 
-#include "aqm/active_queue.h"
 #include "aqm/hierarchy/interface_node.h"
 #include "aqm/hierarchy/line_arena.h"
 #include "aqm/hierarchy/packet_pool.h"
 #include "aqm/hierarchy/sibling_wheel.h"
 #include "aqm/port_shaper.h"
+#include "aqm/queue_decision.h"
 #include "conditioners/release_wheel.h"
 
 namespace surety {

@@ -5,9 +5,7 @@ namespace surety {
 
 void PooledQueue::adopt(const InterfaceParams::Class& before, const InterfaceParams::Class& after,
                         PacketPool& pool, std::uint64_t seed, Time now) {
-  settle(before, now);
-  if (!after.rio) detector_ = {};
-  if (after.rio && !before.rio) rio_ = RioState(seed);
+  decision_.adopt(before, after, RioState(seed), content(), now);
   pool.change_share(chunks_, before.share, after.share);
   deficit = std::min(deficit, after.quantum);
   cap_.fill(before.cap, now);  // up to here at the old rate

@@ -2,9 +2,9 @@
 // One class's queue of an interface: a FIFO of chunks of a common pool, with RIO or tail drop, and its
 // counters, in four cache lines.
 //
-// Guarantees those of ActiveQueue (active_queue.h): the same arrivals at the same times and depths find the
-// same decisions. A queue is full at its limit, or when the pool has no chunk for it (packet_pool.h); both
-// are `overflow`. Parameters are not held here but handed to each call: they are shared.
+// Guarantees those of ActiveQueue (active_queue.h), by the same decisions (queue_decision.h). A queue is full
+// at its limit, or when the pool has no chunk for it (packet_pool.h); both are `overflow`. Parameters are not
+// held here but handed to each call: they are shared.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,10 @@
 #include <span>
 #include <utility>
 
-#include "aqm/active_queue.h"
 #include "aqm/hierarchy/packet_pool.h"
 #include "aqm/hierarchy/share_params.h"
+#include "aqm/queue_decision.h"
+#include "aqm/sojourn_histogram.h"
 
 namespace surety {
 
@@ -58,34 +59,22 @@ class alignas(64) PooledQueue {
   static constexpr std::uint32_t kLines = 4;
 
   PooledQueue(const InterfaceParams::Class& params, std::uint64_t seed, Time now)
-      : deficit(params.quantum), rio_(seed) {
+      : deficit(params.quantum), decision_(seed) {
     cap_.reset(params.cap, now);
   }
 
   // Inlined into the burst loop: the call, and its result through memory, cost 12 to 24 cycles.
   [[gnu::always_inline]] ArrivalResult enqueue(const InterfaceParams::Class& params, PacketPool& pool,
                                                const Packet& packet, bool ecn_capable, Time now) {
-    ArrivalResult result;
-    auto verdict = RioVerdict::accept;
     const std::size_t p = index(packet.precedence);
-    const std::uint32_t depth = this->depth();
-    if (params.rio) {
-      verdict =
-          params.rio->arrive(rio_, packet.precedence, ecn_capable, in_level(params), level(params), now);
-      if (packet.precedence == Precedence::out)
-        result.event = detector_.out_arrival(params.rio->congested(rio_));
-    }
-    const bool full = params.measure.full(packet.precedence, depth, counted()) ||
-                      (slot(end_) == Chunk::kPackets && !pool.has_room(chunks_, params.share));
-    const Admission admission(verdict, full);
+    const Admission admission =
+        decision_.arrive(params, content(), packet.precedence, ecn_capable, no_chunk(params, pool), now);
     if (admission.admitted) push(params, pool, packet, now);
     admitted_[p] += admission.admitted;
     waiting_[p].packets += admission.admitted;
     waiting_[p].counted += admission.admitted ? QueueMeasure::counted(packet.length) : 0u;
-    result.mark = admission.marked;
-    result.drop = admission.drop();
     if (!admission.admitted | admission.marked) admission.count(refusals_[p]);
-    return result;
+    return admission.result();
   }
 
   // Takes out packets as long as there are some, `out` has room and `more` of the last one's length is true;
@@ -98,16 +87,12 @@ class alignas(64) PooledQueue {
   // begins empty, with `seed`.
   void adopt(const InterfaceParams::Class& before, const InterfaceParams::Class& after, PacketPool& pool,
              std::uint64_t seed, Time now);
-  void settle(const InterfaceParams::Class& params, Time now) {
-    if (params.rio) params.rio->settle(rio_, depth_of(Precedence::in), depth(), now);
-  }
+  void settle(const InterfaceParams::Class& params, Time now) { decision_.settle(params, content(), now); }
 
   // Probability that enqueue() would refuse or mark a packet that arrives now.
   double refusal(const InterfaceParams::Class& params, const PacketPool& pool, Precedence precedence,
                  Time now) const {
-    const bool no_chunk = (empty() || slot(end_) == Chunk::kPackets) && !pool.has_room(chunks_, params.share);
-    if (params.measure.full(precedence, depth(), counted()) || no_chunk) return 1;
-    return params.rio ? params.rio->refusal(rio_, precedence, in_level(params), level(params), now) : 0;
+    return decision_.refusal(params, content(), precedence, no_chunk(params, pool), now);
   }
 
   bool empty() const { return front_ == kNone; }
@@ -119,13 +104,12 @@ class alignas(64) PooledQueue {
     return waiting_[0].counted + waiting_[1].counted;
   }
   // Packets, as the limit counts them.
-  double level(const InterfaceParams::Class& params) const {
-    return params.measure.level(depth(), counted());
-  }
+  double level(const InterfaceParams::Class& params) const { return QueueDecision::level(params, content()); }
+  bool congested(const InterfaceParams::Class& params) const { return decision_.congested(params); }
   std::uint32_t chunks() const { return chunks_; }
   // Counts like ActiveQueue.
   QueueCounters counters(Precedence p) const;
-  const RioState& rio() const { return rio_; }
+  const RioState& rio() const { return decision_.rio; }
 
   // Address of the chunk that gets the next packet, as long as it has room; not when empty.
   const void* end_of(const PacketPool& pool) const { return &pool[chunk(end_)]; }
@@ -154,9 +138,13 @@ class alignas(64) PooledQueue {
     std::uint64_t early_drops = 0, forced_drops = 0, overflow_drops = 0, ecn_marks = 0;
   };
 
-  double in_level(const InterfaceParams::Class& params) const {
+  QueueContent content() const {
     const Waiting& in = waiting_[index(Precedence::in)];
-    return params.measure.level(in.packets, in.counted);
+    return {depth(), in.packets, counted(), in.counted};
+  }
+  // The next packet needs a chunk (an empty queue has none), and the pool has none for this queue.
+  bool no_chunk(const InterfaceParams::Class& params, const PacketPool& pool) const {
+    return slot(end_) == Chunk::kPackets && !pool.has_room(chunks_, params.share);
   }
 
   void push(const InterfaceParams::Class& params, PacketPool& pool, const Packet& packet, Time now) {
@@ -187,7 +175,7 @@ class alignas(64) PooledQueue {
     waiting_[index(p)].packets -= static_cast<std::uint32_t>(packets);
     waiting_[index(p)].counted -= static_cast<std::uint32_t>(counted);
     departed_bytes_[index(p)] += bytes;
-    if (params.rio && packets > 0) rio_.depart(p, depth_of(Precedence::in), depth(), now);
+    decision_.depart(params, p, packets, content(), now);
   }
 
   // Fields that each packet touches:
@@ -196,8 +184,7 @@ class alignas(64) PooledQueue {
   std::array<std::uint64_t, kPrecedences> admitted_{}, departed_bytes_{};
   std::array<Waiting, kPrecedences> waiting_{};
   // Fields that each arrival touches if there is RIO:
-  RioState rio_;
-  CongestionDetector detector_;
+  QueueDecision decision_;
   std::array<Refusals, kPrecedences> refusals_{};
   TokenBucket cap_;
 };

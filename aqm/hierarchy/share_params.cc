@@ -38,14 +38,12 @@ ShareParams::ShareParams(const PortShaperParams& shaper, std::uint32_t weight)
       limited_(shaper.rate.has_value()) {}
 
 InterfaceParams::Class::Class(const ClassParams& params, std::uint32_t unit, std::uint32_t chunks)
-    : measure(params.queue),
+    : QueueRules(params.queue),
       // The first chunk may be partly empty: some of its packets have left.
       share(chunks, params.queue.limit / Chunk::kPackets + 2),
       quantum(quantum_of(params.weight, unit)),
       capped(params.strict && params.cap.has_value()),
-      cap(bucket_of(params.cap, default_burst(params.cap.value_or(Rate{})))) {
-  if (params.queue.rio) rio.emplace(*params.queue.rio);
-}
+      cap(bucket_of(params.cap, default_burst(params.cap.value_or(Rate{})))) {}
 
 InterfaceParams::InterfaceParams(const PortShaperParams& shaper, std::uint32_t weight,
                                  std::span<const ClassParams> classes, std::uint32_t part)

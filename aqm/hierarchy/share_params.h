@@ -12,8 +12,7 @@
 
 #include "aqm/hierarchy/packet_pool.h"
 #include "aqm/params.h"
-#include "aqm/queue_measure.h"
-#include "aqm/rio.h"
+#include "aqm/queue_decision.h"
 #include "conditioners/token_bucket.h"
 
 namespace surety {
@@ -47,10 +46,8 @@ inline constexpr GroupNumber kNoGroup = ~GroupNumber{0};  // directly below the 
 
 class InterfaceParams : public ShareParams {
  public:
-  struct Class {
+  struct Class : QueueRules {
     Class(const ClassParams& params, std::uint32_t quantum, std::uint32_t part);
-    std::optional<RioRules> rio;
-    QueueMeasure measure;
     PoolShare share;
     std::int32_t quantum;  // bytes of the wire; weighted classes
     bool capped;

@@ -11,8 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "aqm/active_queue.h"
 #include "aqm/port_shaper.h"
+#include "aqm/queue_decision.h"
+#include "aqm/sojourn_histogram.h"
 #include "conditioners/units.h"
 
 namespace surety {

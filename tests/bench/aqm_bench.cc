@@ -61,7 +61,8 @@ class Cycles {
 void RioArrive(benchmark::State& state) {
   const std::vector<Packet> input = packets(static_cast<std::uint32_t>(state.range(0)));
   const auto depth = static_cast<std::uint32_t>(state.range(1));
-  Rio rio_queue(rio(), 1);
+  const RioRules rules(rio());
+  RioState queue(1);
   Cycles arrive;
   Time now = kStart;
   std::size_t next = 0;
@@ -69,7 +70,7 @@ void RioArrive(benchmark::State& state) {
     arrive.start();
     for (std::size_t i = 0; i < kBurst; ++i) {
       const Packet& p = input[next++ % kInputs];
-      benchmark::DoNotOptimize(rio_queue.arrive(p.precedence, false, depth, depth, now));
+      benchmark::DoNotOptimize(rules.arrive(queue, p.precedence, false, depth, depth, now));
     }
     arrive.stop(kBurst);
     now += Duration(1000);

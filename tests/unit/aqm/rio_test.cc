@@ -14,6 +14,37 @@ using namespace literals;
 
 constexpr Time kStart{};
 
+// Rules and state of one queue.
+class Rio {
+ public:
+  Rio(const RioParams& params, std::uint64_t seed) : state_(seed), rules_(params) {}
+  RioVerdict arrive(Precedence precedence, bool ecn_capable, double in_packets, double total_packets,
+                    Time now) {
+    return rules_.arrive(state_, precedence, ecn_capable, in_packets, total_packets, now);
+  }
+  bool accept_all(std::uint32_t ins, std::uint32_t outs, RioRules::Level in, RioRules::Level total,
+                  Time now) {
+    return rules_.accept_all(state_, ins, outs, in, total, now);
+  }
+  void depart(Precedence departed, std::uint32_t in_packets, std::uint32_t total_packets, Time now) {
+    state_.depart(departed, in_packets, total_packets, now);
+  }
+  void settle(std::uint32_t in_packets, std::uint32_t total_packets, Time now) {
+    rules_.settle(state_, in_packets, total_packets, now);
+  }
+  double refusal(Precedence precedence, double in_packets, double total_packets, Time now) const {
+    return rules_.refusal(state_, precedence, in_packets, total_packets, now);
+  }
+  void adopt(const Rio& other) { rules_ = other.rules_; }
+  double average_in() const { return state_.average_in(); }
+  double average_total() const { return state_.average_total(); }
+  bool congested() const { return rules_.congested(state_); }
+
+ private:
+  RioState state_;
+  RioRules rules_;
+};
+
 RedParams red(double min, double max, double pmax) {
   return {.min = min, .max = max, .pmax = Probability(pmax)};
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "aqm/active_queue.h"
 #include "conditioners/rng.h"
 
 namespace surety {
