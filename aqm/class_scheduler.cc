@@ -23,16 +23,17 @@ ClassScheduler::Class::Class(const ClassParams& params, WireOverhead overhead, T
           now),
       queue(params.queue, seed) {}
 
+std::uint32_t ClassScheduler::quantum_unit(std::span<const ClassParams> classes, WireOverhead overhead) {
+  std::uint32_t smallest = kFullPacket;
+  for (const ClassParams& c : classes)
+    if (!c.strict) smallest = std::min(smallest, c.weight);
+  return (overhead.wire_bytes(kFullPacket) + smallest - 1) / smallest;
+}
+
 ClassScheduler::ClassScheduler(const std::vector<ClassParams>& classes, WireOverhead overhead, Time now,
                                std::uint64_t seed, std::size_t gone)
-    : overhead_(overhead), retired_(gone) {
+    : overhead_(overhead), quantum_unit_(quantum_unit(classes, overhead)), retired_(gone) {
   assert(classes.size() <= kMaxClasses);
-  // A whole number of bytes per unit of weight keeps the quanta in the exact proportion of the weights.
-  std::uint32_t smallest = kFullPacket;
-  for (const ClassParams& c : classes) {
-    if (!c.strict) smallest = std::min(smallest, c.weight);
-  }
-  quantum_unit_ = (overhead.wire_bytes(kFullPacket) + smallest - 1) / smallest;
   classes_.reserve(classes.size());
   for (std::uint32_t i = 0; i < classes.size(); ++i) {
     Class& c = classes_.emplace_back(classes[i], overhead, now, seed + i);

@@ -75,6 +75,9 @@ class ClassScheduler {
   // The packet for which a quantum of the smallest weight is enough, bytes of the IP packet.
   // Larger ones wait for several rounds.
   static constexpr std::uint32_t kFullPacket = 1500;
+  // The bytes of a quantum for each unit of weight: a full packet on the wire for the smallest weight. A
+  // whole number, which keeps the quanta in the exact proportion of the weights.
+  static std::uint32_t quantum_unit(std::span<const ClassParams> classes, WireOverhead overhead);
 
   // `gone`: number of classes that the scheduler which will adopt() this one has and this one lacks.
   ClassScheduler(const std::vector<ClassParams>& classes, WireOverhead overhead, Time now, std::uint64_t seed,

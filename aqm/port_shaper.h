@@ -18,6 +18,13 @@
 
 namespace surety {
 
+// The bucket of a shaper or of a cap; `rate` none: it limits nothing.
+TokenBucketParams bucket_params(std::optional<Rate> rate, Bytes burst);
+// Gives a bucket other parameters. Credit and debt stay, credit beyond the new depth is lost. `limited`: it
+// had a rate; else it begins full.
+void change_bucket(TokenBucket& bucket, const TokenBucketParams& before, bool limited,
+                   const TokenBucketParams& after, Time now);
+
 class PortShaper {
  public:
   PortShaper(const PortShaperParams& params, Time now);  // the burst is available at `now`

@@ -60,10 +60,7 @@ bool Hierarchy::add(Interface interface, Group parent, const InterfaceParams& pa
 void Hierarchy::change(ShareNode& node, LineNumber line, const ShareParams& params, LineNumber parent,
                        Time now) {
   detach(line);
-  TokenBucket& bucket = node.bucket;
-  bucket.fill(node.params->bucket(), now);  // up to here at the old rate
-  if (!node.params->limited()) bucket.reset(params.bucket(), now);
-  bucket.charge(std::max<Credit>(bucket.credit() - params.bucket().depth(), 0));
+  change_bucket(node.bucket, node.params->bucket(), node.params->limited(), params.bucket(), now);
   --siblings(node.parent).children;
   if (parent != node.parent) node.turns = {};  // tags are of the wheel
   node.parent = parent;

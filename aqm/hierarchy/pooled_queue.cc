@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aqm/hierarchy/pooled_queue.h"
 
+#include "aqm/port_shaper.h"
+
 namespace surety {
 
 void PooledQueue::adopt(const InterfaceParams::Class& before, const InterfaceParams::Class& after,
@@ -8,9 +10,7 @@ void PooledQueue::adopt(const InterfaceParams::Class& before, const InterfacePar
   decision_.adopt(before, after, RioState(seed), content(), now);
   pool.change_share(chunks_, before.share, after.share);
   deficit = std::min(deficit, after.quantum);
-  cap_.fill(before.cap, now);  // up to here at the old rate
-  if (!before.capped) cap_.reset(after.cap, now);
-  cap_.charge(std::max<Credit>(cap_.credit() - after.cap.depth(), 0));
+  change_bucket(cap_, before.cap, before.capped, after.cap, now);
 }
 
 QueueCounters PooledQueue::counters(Precedence p) const {

@@ -10,19 +10,6 @@ namespace surety {
 
 namespace {
 
-// A bucket without depth could never hold the credit that lets one packet go.
-TokenBucketParams bucket_of(std::optional<Rate> rate, Bytes burst) {
-  return {rate.value_or(Rate{}), Depth::bytes(std::max<std::uint64_t>(burst.count(), 1))};
-}
-
-// Bytes per unit of weight, like ClassScheduler's: a full packet for the smallest weight.
-std::uint32_t quantum_unit(std::span<const ClassParams> classes, WireOverhead overhead) {
-  std::uint32_t smallest = ClassScheduler::kFullPacket;
-  for (const ClassParams& c : classes)
-    if (!c.strict) smallest = std::min(smallest, c.weight);
-  return (overhead.wire_bytes(ClassScheduler::kFullPacket) + smallest - 1) / smallest;
-}
-
 std::int32_t quantum_of(std::uint32_t weight, std::uint32_t unit) {
   constexpr std::uint64_t kMost = 1'000'000'000;  // deficits are 32 bits
   return static_cast<std::int32_t>(std::min(std::uint64_t{weight} * unit, kMost));
@@ -31,7 +18,7 @@ std::int32_t quantum_of(std::uint32_t weight, std::uint32_t unit) {
 }  // namespace
 
 ShareParams::ShareParams(const PortShaperParams& shaper, std::uint32_t weight)
-    : bucket_(bucket_of(shaper.rate, shaper.burst)),
+    : bucket_(bucket_params(shaper.rate, shaper.burst)),
       overhead_(shaper.overhead),
       weight_(std::clamp(weight, 1u, kMaxWeight)),
       inverse_((1u << 31) / weight_),
@@ -43,13 +30,13 @@ InterfaceParams::Class::Class(const ClassParams& params, std::uint32_t unit, std
       share(chunks, params.queue.limit / Chunk::kPackets + 2),
       quantum(quantum_of(params.weight, unit)),
       capped(params.strict && params.cap.has_value()),
-      cap(bucket_of(params.cap, default_burst(params.cap.value_or(Rate{})))) {}
+      cap(bucket_params(params.cap, default_burst(params.cap.value_or(Rate{})))) {}
 
 InterfaceParams::InterfaceParams(const PortShaperParams& shaper, std::uint32_t weight,
                                  std::span<const ClassParams> classes, std::uint32_t part)
     : ShareParams(shaper, weight) {
   assert(!classes.empty() && classes.size() <= kMaxClasses);
-  const std::uint32_t unit = quantum_unit(classes, shaper.overhead);
+  const std::uint32_t unit = ClassScheduler::quantum_unit(classes, shaper.overhead);
   classes_.reserve(classes.size());
   for (const ClassParams& c : classes) {
     if (c.strict) strict_ |= std::uint64_t{1} << classes_.size();
