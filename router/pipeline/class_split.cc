@@ -6,15 +6,6 @@
 
 namespace surety {
 
-void ClassSplit::begin(std::span<Packet> burst) {
-  for (std::size_t i = 0; i < burst.size(); ++i) {
-    const Arrival arrival = look_up(burst[i], by_dscp_);
-    class_of_[i] = arrival.class_index;
-    ecn_capable_[i] = arrival.ecn_capable;
-  }
-  start(burst.data(), burst.size());
-}
-
 std::size_t ClassSplit::begin(const Burst& v, LaneMask lanes, std::span<Packet> room) {
   const bool all = lanes == v.all();
   const std::size_t n = all ? describe<true>(v, lanes, room.data()) : describe<false>(v, lanes, room.data());
@@ -39,11 +30,14 @@ std::size_t ClassSplit::describe(const Burst& v, LaneMask lanes, Packet* packets
   return size;
 }
 
-void ClassSplit::begin(std::span<const HandedPacket> burst, std::span<Packet> room) {
+void ClassSplit::begin(std::span<const HandedPacket> burst, std::span<Packet> room, std::uint16_t layout) {
   for (std::size_t i = 0; i < burst.size(); ++i) {
     room[i] = {burst[i].mbuf(), kNoFlow, burst[i].length(), burst[i].precedence()};
-    class_of_[i] = burst[i].class_index();
-    ecn_capable_[i] = burst[i].ecn_capable();
+    Arrival arrival{burst[i].class_index(), burst[i].ecn_capable()};
+    if (burst[i].layout() != layout) [[unlikely]]
+      arrival = look_up(room[i], traffic_class(egress_ip(room[i])), by_dscp_);
+    class_of_[i] = arrival.class_index;
+    ecn_capable_[i] = arrival.ecn_capable;
   }
   start(room.data(), burst.size());
 }

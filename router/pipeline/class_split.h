@@ -46,23 +46,17 @@ class ClassSplit {
     p.precedence = entry.precedence;
     return {entry.class_index, ecn_capable(traffic_class)};
   }
-  // Finds the class by the traffic class in the packet's frame.
-  static Arrival look_up(Packet& p, const ClassesByDscp& by_dscp) {
-    return look_up(p, traffic_class(egress_ip(p)), by_dscp);
-  }
 
   explicit ClassSplit(const ClassesByDscp& by_dscp) : by_dscp_(by_dscp) {}
   void adopt(const ClassesByDscp& by_dscp) { by_dscp_ = by_dscp; }
   std::size_t class_of(std::uint8_t dscp) const { return by_dscp_[dscp].class_index; }
 
-  // Starts on a burst of at most kBurst packets, and looks up their classes in their
-  // frames.
-  void begin(std::span<Packet> burst);
   // Starts on the rewritten packets at `lanes` of `v`. `room` holds descriptors for them. Returns their
   // number. Does not read frames: `v` has the DSCPs stored into them.
   std::size_t begin(const Burst& v, LaneMask lanes, std::span<Packet> room);
-  // Starts on packets whose classes another worker has looked up; `room` holds descriptors for as many.
-  void begin(std::span<const HandedPacket> burst, std::span<Packet> room);
+  // Starts on at most kBurst packets; `room` holds descriptors for as many. The class of a packet with this
+  // layout is known, that of others is looked up in the frame.
+  void begin(std::span<const HandedPacket> burst, std::span<Packet> room, std::uint16_t layout);
   // Gives the packets of the next class, which the caller may change; they are good until the next call.
   // false: the burst is done.
   bool take(ClassRun& run);

@@ -191,15 +191,7 @@ void Egress::put(ClassScheduler& classes, const Burst& v, LaneMask lanes, Time n
 }
 
 void Egress::put(ClassScheduler& classes, std::span<const HandedPacket> burst, Time now) {
-  const auto knows_the_classes = [&](const HandedPacket& p) { return p.layout() == layout_; };
-  if (std::ranges::all_of(burst, knows_the_classes)) [[likely]] {
-    split_.begin(burst, packets_);
-  } else {
-    std::ranges::transform(burst, packets_.begin(), [](const HandedPacket& p) {
-      return Packet{p.mbuf(), kNoFlow, p.length()};
-    });
-    split_.begin({packets_.data(), burst.size()});
-  }
+  split_.begin(burst, packets_, layout_);
   put_split(classes, now);
 }
 
@@ -220,12 +212,8 @@ void Egress::offer(ClassScheduler& classes, const ClassRun& run, Time now) {
   const std::size_t n = classes.enqueue(run.class_index, run.packets, run.ecn_capable, notices_, now);
   if (domains_.watches(run.class_index)) [[unlikely]]
     domains_.note(run, now);
-  act(
-      n,
-      [&](std::size_t i) {
-        return Arrived{run.packets[i], port_, run.class_index};
-      },
-      now);
+  const auto arrived = [&](std::size_t i) { return Arrived{run.packets[i], port_, run.class_index}; };
+  act(n, arrived, now);
 }
 
 // A port with queues below it: its interface's class, the aggregate there, the hierarchy.
@@ -242,7 +230,7 @@ void Egress::put(QueueTree& tree, const Burst& v, LaneMask lanes, Time now) {
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(lanes));
     Packet p{v.mbuf[i], kNoFlow, v.header[i].length};
-    n += found(tree.find_by(p, v.traffic_class(i), arrivals_[n]), v.mbuf[i]);
+    n += found(tree.find(p, v.traffic_class(i), arrivals_[n]), v.mbuf[i]);
   }
   put_found(tree, n, now);
 }
@@ -252,15 +240,18 @@ void Egress::put(QueueTree& tree, std::span<const HandedPacket> burst, Time now)
   for (const HandedPacket& h : burst) {
     Packet p{h.mbuf(), kNoFlow, h.length(), h.precedence()};
     const bool known = h.layout() == layout_ && !tree.changing();
-    Hierarchy::Arrival& arrival = arrivals_[n];
-    n += found(known ? tree.find(p, h.class_index(), h.ecn_capable(), arrival) : tree.find(p, arrival),
+    n += found(known ? tree.find(p, h.class_index(), h.ecn_capable(), arrivals_[n])
+                     : tree.find(p, traffic_class(egress_ip(p)), arrivals_[n]),
                h.mbuf());
   }
   put_found(tree, n, now);
 }
 
 void Egress::put_control(QueueTree& tree, rte_mbuf* m, Time now) {
-  offer(tree, found(tree.find(control_packet(m), kCs6, arrivals_[0]), m), now);
+  Packet p = control_packet(m);
+  const bool has_queue = found(tree.find(p, kCs6 << 2, arrivals_[0]), m);
+  arrivals_[0].packet.precedence = Precedence::in;
+  offer(tree, has_queue, now);
 }
 
 void Egress::put_found(QueueTree& tree, std::size_t arrivals, Time now) {
@@ -277,12 +268,10 @@ void Egress::offer(QueueTree& tree, std::size_t arrivals, Time now) {
       if (a.interface == port_ && domains_.watches(a.class_index))
         domains_.note(a.class_index, a.packet, now);
   const std::size_t n = tree.hierarchy().enqueue(all, notices_, now);
-  act(
-      n,
-      [&](std::size_t i) {
-        return Arrived{all[i].packet, all[i].interface, all[i].class_index};
-      },
-      now);
+  const auto arrived = [&](std::size_t i) {
+    return Arrived{all[i].packet, all[i].interface, all[i].class_index};
+  };
+  act(n, arrived, now);
 }
 
 // Each packet is a run of its own: few interfaces have an aggregate.

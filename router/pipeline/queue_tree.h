@@ -42,10 +42,7 @@ class QueueTree {
 
   // Sets `arrival` to the queue of the packet, and the packet's precedence. false: its interface was removed.
   // `traffic_class`: the frame's.
-  bool find(Packet& packet, Hierarchy::Arrival& arrival) const {
-    return find_by(packet, traffic_class(egress_ip(packet)), arrival);
-  }
-  bool find_by(Packet& packet, std::uint8_t traffic_class, Hierarchy::Arrival& arrival) const {
+  bool find(Packet& packet, std::uint8_t traffic_class, Hierarchy::Arrival& arrival) const {
     const config::QueueSet* const set = this->set(packet, arrival);
     if (set == nullptr) [[unlikely]]
       return false;
@@ -59,13 +56,6 @@ class QueueTree {
             Hierarchy::Arrival& arrival) const {
     if (set(packet, arrival) == nullptr) return false;
     place(packet, class_index, ecn_capable, arrival);
-    return true;
-  }
-  // The queue of packets with this DSCP, whatever DSCP the packet has.
-  bool find(const Packet& packet, std::uint8_t dscp, Hierarchy::Arrival& arrival) const {
-    const config::QueueSet* const set = this->set(packet, arrival);
-    if (set == nullptr) return false;
-    place(packet, set->by_dscp[dscp].class_index, false, arrival);
     return true;
   }
 

@@ -23,9 +23,16 @@ class ClassSplitTest : public testing::Test {
   Packet packet(std::uint8_t dscp, std::uint8_t ecn = 0, std::size_t length = 100) {
     return packet(udp_frame({.tos = static_cast<std::uint8_t>(dscp << 2 | ecn)}, length));
   }
+  // Packets that are to be looked up in their frames.
+  void begin(std::span<Packet> burst) {
+    std::vector<HandedPacket> handed;
+    for (const Packet& p : burst)
+      handed.emplace_back(static_cast<rte_mbuf*>(p.handle), p.length, 0, Precedence::out, false, 1);
+    split.begin(handed, burst, 0);
+  }
   ClassRun only_run(std::vector<Packet>& burst) {
     ClassRun run, none;
-    split.begin(burst);
+    begin(burst);
     EXPECT_TRUE(split.take(run));
     EXPECT_FALSE(split.take(none));
     return run;
@@ -79,7 +86,7 @@ TEST_F(ClassSplitTest, Ipv6TrafficClassDecidesToo) {
     return ethernet(kIpv6) + ip6(17, udp(1, 2, 3), {.traffic_class = traffic_class});
   };
   std::vector<Packet> burst{packet(frame(kEf << 2 | 1)), packet(frame(kAf12 << 2))};
-  split.begin(burst);
+  begin(burst);
   EXPECT_THAT(take_all(), ElementsAre(Taken{1, {51}, {true}}, Taken{2, {51}, {false}}));
 }
 
@@ -99,7 +106,7 @@ TEST_F(ClassSplitTest, ABurstOfOneClassIsLeftWhereItIs) {
 TEST_F(ClassSplitTest, ClassesComeAsTheirFirstPacketsDo) {
   std::vector<Packet> burst{packet(kBe, 0, 101),   packet(kAf11, 1, 102), packet(kAf12, 0, 103),
                             packet(kAf21, 2, 104), packet(kCs6, 0, 105),  packet(kAf11, 0, 106)};
-  split.begin(burst);
+  begin(burst);
   EXPECT_THAT(take_all(),
               ElementsAre(Taken{3, {101, 104}, {false, true}},
                           Taken{2, {102, 103, 106}, {true, false, false}}, Taken{0, {105}, {false}}));
@@ -109,9 +116,9 @@ TEST_F(ClassSplitTest, AnEmptyBurstHasNoClasses) {
   std::vector<Packet> burst{packet(kAf11), packet(kBe)};
   ClassRun run;
   EXPECT_FALSE(split.take(run)) << "nothing has begun";
-  split.begin(burst);
+  begin(burst);
   EXPECT_EQ(take_all().size(), 2u);
-  split.begin(std::span(burst).first(0));
+  begin(std::span(burst).first(0));
   EXPECT_FALSE(split.take(run));
 }
 
@@ -124,7 +131,7 @@ queues:
 )"))};
   split.adopt(other.queues[1].by_dscp);
   std::vector<Packet> burst{packet(kAf11), packet(kCs6)};
-  split.begin(burst);
+  begin(burst);
   EXPECT_THAT(take_all(), ElementsAre(Taken{0, {100}, {false}}, Taken{1, {100}, {false}}));
   EXPECT_EQ(split.class_of(kCs6), 1u);
 }
@@ -196,7 +203,7 @@ TEST_F(ClassSplitTest, AnyMixtureKeepsTheOrderOfEachClass) {
                          ecn = static_cast<std::uint8_t>(rng.next() % 4);
       burst.push_back(packet(dscp, ecn, static_cast<std::size_t>(length)));
       Packet& p = burst.back();
-      const auto arrival = ClassSplit::look_up(p, snapshot.queues[1].by_dscp);
+      const auto arrival = ClassSplit::look_up(p, traffic_class(egress_ip(p)), snapshot.queues[1].by_dscp);
       handed.emplace_back(frames.back(), p.length, arrival.class_index, p.precedence, arrival.ecn_capable);
       const std::size_t cls = split.class_of(dscp);
       auto run = std::find_if(expected.begin(), expected.end(),
@@ -205,10 +212,10 @@ TEST_F(ClassSplitTest, AnyMixtureKeepsTheOrderOfEachClass) {
       run->lengths.push_back(length);
       run->ecn_capable.push_back(ecn != 0);
     }
-    split.begin(burst);
+    begin(burst);
     EXPECT_EQ(take_all(), expected);
     std::vector<Packet> room(kBurst);
-    split.begin(handed, room);
+    split.begin(handed, room, 0);
     EXPECT_EQ(take_all(), expected);
     for (rte_mbuf* m : frames) rte_pktmbuf_free(m);
     frames.clear();
@@ -219,7 +226,7 @@ TEST_F(ClassSplitTest, WhatIsHandedOverKeepsItsClassAndPrecedence) {
   const Packet p = packet(kAf11);
   const std::array handed{HandedPacket(frames[0], p.length, 3, Precedence::out, true)};
   std::array<Packet, 1> room;
-  split.begin(handed, room);
+  split.begin(handed, room, 0);
   ClassRun run;
   ASSERT_TRUE(split.take(run));
   EXPECT_EQ(run.class_index, 3u);
