@@ -152,6 +152,7 @@ class ActiveQueue {
   bool congested() const { return decision_.congested(rules_); }
   const RioState* rio() const { return rules_.rio ? &decision_.rio : nullptr; }  // nullptr: tail drop
   const QueueCounters& counters(Precedence precedence) const { return counters_[index(precedence)]; }
+  QueueStatus status() const { return decision_.status(rules_, content(), counters_[0], counters_[1]); }
   const SojournHistogram& sojourn() const { return sojourn_; }
 
  private:

@@ -96,6 +96,15 @@ struct QueueContent {
   std::uint32_t packets, in_packets, counted, in_counted;
 };
 
+// What a queue shows of itself.
+struct QueueStatus {
+  std::array<QueueCounters, kPrecedences> counters;
+  std::array<std::uint32_t, kPrecedences> depth{};  // packets
+  double level = 0;                                 // packets, as the limit counts them
+  bool has_rio = false, congested = false;          // congested: at the last arrival or settle()
+  double average_in = 0, average_total = 0;         // packets; 0 without RIO
+};
+
 // State of a queue's decisions, in a cache line.
 struct QueueDecision {
   explicit QueueDecision(std::uint64_t seed) : rio(seed) {}
@@ -139,6 +148,14 @@ struct QueueDecision {
   }
   // State at the last arrival or settle(); false without RIO.
   bool congested(const QueueRules& rules) const { return rules.rio && rules.rio->congested(rio); }
+  QueueStatus status(const QueueRules& rules, const QueueContent& waits, const QueueCounters& in,
+                     const QueueCounters& out) const {
+    const double average_in = rules.rio ? rio.in.value : 0, average_total = rules.rio ? rio.total.value : 0;
+    return {{in, out},           {waits.in_packets, waits.packets - waits.in_packets},
+            level(rules, waits), rules.rio.has_value(),
+            congested(rules),    average_in,
+            average_total};
+  }
 
   static double level(const QueueRules& rules, const QueueContent& waits) {
     return rules.measure.level(waits.packets, waits.counted);

@@ -149,6 +149,9 @@ class Hierarchy {
     return node(interface).queue(class_index);
   }
   const InterfaceParams& params(Interface interface) const { return node(interface).bought(); }
+  QueueStatus status(Interface interface, std::size_t class_index) const {
+    return queue(interface, class_index).status(params(interface).of(class_index));
+  }
   // Probability that enqueue() would refuse or mark a packet that arrives now.
   double refusal(Interface interface, std::size_t class_index, Precedence precedence, Time now) const {
     return queue(interface, class_index).refusal(params(interface).of(class_index), pool_, precedence, now);

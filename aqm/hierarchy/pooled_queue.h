@@ -109,6 +109,9 @@ class alignas(64) PooledQueue {
   std::uint32_t chunks() const { return chunks_; }
   // Counts like ActiveQueue.
   QueueCounters counters(Precedence p) const;
+  QueueStatus status(const InterfaceParams::Class& params) const {
+    return decision_.status(params, content(), counters(Precedence::in), counters(Precedence::out));
+  }
   const RioState& rio() const { return decision_.rio; }
 
   // Address of the chunk that gets the next packet, as long as it has room; not when empty.

@@ -35,6 +35,9 @@ class PlainQueue {
   std::uint32_t limit() const { return limit_; }
   static bool congested(std::size_t, Time) { return false; }
   const QueueCounters& counters() const { return counters_; }
+  QueueStatus status() const {
+    return {.counters = {{{}, counters_}}, .depth = {0, depth()}, .level = static_cast<double>(depth())};
+  }
   const SojournHistogram& sojourn() const { return sojourn_; }
 
  private:

@@ -97,39 +97,22 @@ Reading blank_reading(const Snapshot& snapshot, unsigned core) {
 
 namespace {
 
-void fill(QueueReading& r, const ActiveQueue& q) {
-  for (const Precedence p : {Precedence::in, Precedence::out}) {
-    r.counters[index(p)] = q.counters(p);
-    r.depth[index(p)] = q.depth(p);
-  }
-  r.has_rio = q.rio() != nullptr;
-  if (r.has_rio) {
-    r.average_in = q.rio()->average_in();
-    r.average_total = q.rio()->average_total();
-  }
-  r.congested = q.congested();
-  r.sojourn = q.sojourn();
-}
-
-void fill(QueueReading& r, const PlainQueue& q) {
-  r.counters[index(Precedence::out)] = q.counters();
-  r.depth[index(Precedence::out)] = q.depth();
-  r.sojourn = q.sojourn();
-}
-
 // Sets the numbers of a queue; the row's names stay.
+void fill(QueueReading& r, const QueueStatus& q) {
+  r.counters = q.counters;
+  r.depth = q.depth;
+  r.has_rio = q.has_rio;
+  r.average_in = q.average_in;
+  r.average_total = q.average_total;
+  r.congested = q.congested;
+}
+
 void fill_tree_row(QueueReading& row, const Hierarchy& h, InterfaceIndex interface, std::size_t class_index) {
-  const PooledQueue& q = h.queue(interface, class_index);
-  for (const Precedence p : {Precedence::in, Precedence::out}) {
-    row.counters[index(p)] = q.counters(p);
-    row.depth[index(p)] = q.depth_of(p);
-  }
-  row.has_rio = h.params(interface).of(class_index).rio.has_value();
+  fill(row, h.status(interface, class_index));
+  if (row.depth[0] + row.depth[1] > 0) return;
   // In an empty queue the averages are those of its last packet: they decay with the next arrival.
-  const bool known = row.has_rio && q.depth() > 0;
-  row.average_in = known ? q.rio().in.value : 0;
-  row.average_total = known ? q.rio().total.value : 0;
-  row.congested = known && h.congested(interface, class_index);
+  row.average_in = row.average_total = 0;
+  row.congested = false;
 }
 
 void fill(AggregateReading& r, const Egress::Aggregate& a) {
@@ -141,13 +124,17 @@ void fill(AggregateReading& r, const Egress::Aggregate& a) {
 }
 
 void fill(std::span<QueueReading> rows, const Egress& e) {
-  if (e.plain() != nullptr) return fill(rows[0], *e.plain());
-  if (const QueueTree* const tree = e.tree()) {
-    for (std::size_t c = 0; c < rows.size(); ++c)
+  const auto fill_row = [](QueueReading& row, const auto& queue) {
+    fill(row, queue.status());
+    row.sojourn = queue.sojourn();
+  };
+  if (const PlainQueue* const plain = e.plain()) return fill_row(rows[0], *plain);
+  const QueueTree* const tree = e.tree();
+  for (std::size_t c = 0; c < rows.size(); ++c)
+    if (tree != nullptr)
       fill_tree_row(rows[c], tree->hierarchy(), tree->plan().port, c);
-  } else {
-    for (std::size_t c = 0; c < rows.size(); ++c) fill(rows[c], e.scheduler()->queue(c));
-  }
+    else
+      fill_row(rows[c], e.scheduler()->queue(c));
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ Json queue(const QueueTrace& q, std::uint8_t dscp, const IngressTrace& t, const 
   j["packets"] = q.depth[0] + q.depth[1];
   j["counted_packets"] = q.level;
   j["limit_packets"] = q.limit;
-  if (q.rio && params.queue.rio) {
+  if (q.has_rio && params.queue.rio) {
     j["average_in_packets"] = q.average_in;
     j["average_total_packets"] = q.average_total;
     j["in"] = thresholds(params.queue.rio->in);

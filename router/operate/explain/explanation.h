@@ -49,18 +49,14 @@ void trace(const Ingress& ingress, std::span<std::uint8_t> frame, PortIndex port
 bool knows(const Ingress& ingress, const FlowKey& key, Time now);
 
 // The trace through the Egress of its port.
-struct QueueTrace {
+struct QueueTrace : QueueStatus {
   bool known = false;        // false: no queue, since the interface was removed
   InterfaceIndex owner = 0;  // owner of the queue: an interface, or the port
   std::uint8_t class_index = 0;
   Precedence precedence = Precedence::out;  // precedence of its DSCP
-  std::array<std::uint32_t, kPrecedences> depth{};
-  double level = 0;         // packets, as measured for the limit and RIO (queue_measure.h)
-  std::uint32_t limit = 0;  // for packets of that precedence
-  bool rio = false;
-  double average_in = 0, average_total = 0;
-  double refusal = 0;         // probability
-  std::uint32_t waiting = 0;  // packets in all queues of the port
+  std::uint32_t limit = 0;                  // for packets of that precedence
+  double refusal = 0;                       // probability
+  std::uint32_t waiting = 0;                // packets in all queues of the port
 };
 // Traces a packet with this DSCP that leaves by `interface`. `snapshot`: the Egress's.
 void trace(const Egress& egress, const Snapshot& snapshot, PortIndex port, InterfaceIndex interface,

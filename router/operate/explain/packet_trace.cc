@@ -57,38 +57,16 @@ bool knows(const Ingress& ingress, const FlowKey& key, Time now) {
   return flows.find(key, flows.hash(key), now) != kNoFlow;
 }
 
-namespace {
-
-void trace(const ClassScheduler& scheduler, Time now, QueueTrace& t) {
-  const ActiveQueue& q = scheduler.queue(t.class_index);
-  for (const Precedence p : {Precedence::in, Precedence::out}) t.depth[index(p)] = q.depth(p);
-  t.level = q.level();
-  t.rio = q.rio() != nullptr;
-  if (t.rio) t.average_in = q.rio()->average_in(), t.average_total = q.rio()->average_total();
-  t.refusal = q.refusal(t.precedence, now);
-}
-
-void trace(const Hierarchy& h, Time now, QueueTrace& t) {
-  const PooledQueue& q = h.queue(t.owner, t.class_index);
-  for (const Precedence p : {Precedence::in, Precedence::out}) t.depth[index(p)] = q.depth_of(p);
-  t.level = q.level(h.params(t.owner).of(t.class_index));
-  t.rio = h.params(t.owner).of(t.class_index).rio.has_value();
-  if (t.rio) t.average_in = q.rio().in.value, t.average_total = q.rio().total.value;
-  t.refusal = h.refusal(t.owner, t.class_index, t.precedence, now);
-}
-
-}  // namespace
-
 void trace(const Egress& egress, const Snapshot& snapshot, PortIndex port, InterfaceIndex interface,
            std::uint8_t dscp, Time now, QueueTrace& t) {
   const PortQueues& queues = snapshot.queues[port];
   t.known = true;
   t.owner = port;
   t.waiting = egress.depth();
+  QueueStatus& status = t;
   if (const PlainQueue* const plain = egress.plain()) {
+    status = plain->status();
     t.limit = plain->limit();
-    t.depth[index(Precedence::out)] = plain->depth();
-    t.level = plain->depth();
     t.refusal = plain->depth() < plain->limit() ? 0 : 1;
     return;
   }
@@ -100,9 +78,16 @@ void trace(const Egress& egress, const Snapshot& snapshot, PortIndex port, Inter
   const ClassParams& params =
       tree != nullptr ? tree->plan().classes(t.owner)[t.class_index] : set.classes[t.class_index].scheduling;
   t.limit = QueueMeasure(params.queue).packets(t.precedence);
-  if (tree == nullptr) return trace(*egress.scheduler(), now, t);
-  t.known = !tree->changing() && tree->hierarchy().has(t.owner);
-  if (t.known) trace(tree->hierarchy(), now, t);
+  t.known = tree == nullptr || (!tree->changing() && tree->hierarchy().has(t.owner));
+  if (!t.known) return;
+  if (tree != nullptr) {
+    status = tree->hierarchy().status(t.owner, t.class_index);
+    t.refusal = tree->hierarchy().refusal(t.owner, t.class_index, t.precedence, now);
+  } else {
+    const ActiveQueue& queue = egress.scheduler()->queue(t.class_index);
+    status = queue.status();
+    t.refusal = queue.refusal(t.precedence, now);
+  }
 }
 
 }  // namespace surety
