@@ -150,11 +150,13 @@ struct QueueDecision {
   bool congested(const QueueRules& rules) const { return rules.rio && rules.rio->congested(rio); }
   QueueStatus status(const QueueRules& rules, const QueueContent& waits, const QueueCounters& in,
                      const QueueCounters& out) const {
-    const double average_in = rules.rio ? rio.in.value : 0, average_total = rules.rio ? rio.total.value : 0;
-    return {{in, out},           {waits.in_packets, waits.packets - waits.in_packets},
-            level(rules, waits), rules.rio.has_value(),
-            congested(rules),    average_in,
-            average_total};
+    QueueStatus s{{in, out}, {waits.in_packets, waits.packets - waits.in_packets}, level(rules, waits)};
+    if (!rules.rio) return s;
+    s.has_rio = true;
+    s.congested = rules.rio->congested(rio);
+    s.average_in = rio.average_in();
+    s.average_total = rio.average_total();
+    return s;
   }
 
   static double level(const QueueRules& rules, const QueueContent& waits) {

@@ -103,8 +103,6 @@ class alignas(64) PooledQueue {
   std::uint32_t counted() const {  // bytes of all packets, at most 1500 of each
     return waiting_[0].counted + waiting_[1].counted;
   }
-  // Packets, as the limit counts them.
-  double level(const InterfaceParams::Class& params) const { return QueueDecision::level(params, content()); }
   bool congested(const InterfaceParams::Class& params) const { return decision_.congested(params); }
   std::uint32_t chunks() const { return chunks_; }
   // Counts like ActiveQueue.
@@ -112,7 +110,6 @@ class alignas(64) PooledQueue {
   QueueStatus status(const InterfaceParams::Class& params) const {
     return decision_.status(params, content(), counters(Precedence::in), counters(Precedence::out));
   }
-  const RioState& rio() const { return decision_.rio; }
 
   // Address of the chunk that gets the next packet, as long as it has room; not when empty.
   const void* end_of(const PacketPool& pool) const { return &pool[chunk(end_)]; }

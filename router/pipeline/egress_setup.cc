@@ -7,12 +7,6 @@ namespace surety {
 
 namespace {
 
-std::vector<ClassParams> scheduling(const config::QueueSet& set) {
-  std::vector<ClassParams> classes;
-  for (const auto& c : set.classes) classes.push_back(c.scheduling);
-  return classes;
-}
-
 // New queues of a port; the queue of a removed one holds nothing.
 EgressQueues queues_of(const Snapshot& snapshot, PortIndex port, Time now, std::uint64_t seed) {
   const PortQueues& queues = snapshot.queues[port];
@@ -20,7 +14,7 @@ EgressQueues queues_of(const Snapshot& snapshot, PortIndex port, Time now, std::
   const WireOverhead overhead = settings.shaper.overhead;
   if (queues.plain) return PlainQueue(settings.exists() ? queues.classes[0].scheduling.queue.limit : 0);
   if (queues.tree) return std::make_unique<QueueTree>(queues.tree, overhead, now, seed);
-  return ClassScheduler(scheduling(queues), overhead, now, seed, queues.moves.gone());
+  return ClassScheduler(class_params(queues), overhead, now, seed, queues.moves.gone());
 }
 
 // One Contributors table per class; needed only after classes have moved, else the old tables stay.

@@ -25,9 +25,7 @@ std::vector<bool> with_queues(const config::Config& config) {
 }
 
 std::vector<ClassParams> scheduling(const config::QueueSet* set, const std::optional<Rate>& rate) {
-  std::vector<ClassParams> classes;
-  for (const auto& c : config::at_rate(set, rate).classes) classes.push_back(c.scheduling);
-  return classes;
+  return class_params(config::at_rate(set, rate));
 }
 
 // Demand of the queues of a port: their number, and the packets they may hold.
@@ -77,6 +75,12 @@ bool same_entries(const config::QueueSet& a, const config::QueueSet& b) {
 }
 
 }  // namespace
+
+std::vector<ClassParams> class_params(const config::QueueSet& set) {
+  std::vector<ClassParams> classes;
+  for (const auto& c : set.classes) classes.push_back(c.scheduling);
+  return classes;
+}
 
 bool same_classes(const config::QueueSet& a, const config::QueueSet& b) {
   return std::ranges::equal(a.classes, b.classes, [](const auto& x, const auto& y) {

@@ -101,6 +101,8 @@ struct PortTree {
   std::map<std::uint32_t, std::uint32_t> spare_blocks_;  // indexed by lines
 };
 
+// The parameters of a set's classes, in their order.
+std::vector<ClassParams> class_params(const config::QueueSet& set);
 // True if both have the same classes, strict or not, in the same order: packets may stay in their queues.
 bool same_classes(const config::QueueSet& a, const config::QueueSet& b);
 

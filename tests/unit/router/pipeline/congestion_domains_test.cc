@@ -31,15 +31,10 @@ class CongestionDomainsTest : public testing::Test {
     for (Packet p; queues.dequeue(kStart, p);) {
     }
   }
-  static std::vector<ClassParams> scheduling(const config::QueueSet& set) {
-    std::vector<ClassParams> classes;
-    for (const auto& c : set.classes) classes.push_back(c.scheduling);
-    return classes;
-  }
 
   Snapshot snapshot{configured(Port::yaml(", queues: uplink", kCsa))};
   CongestionDomains domains{CongestionDomains::configured(snapshot, 1, kStart), snapshot.domain_capacity, 1};
-  EgressQueues of_port{ClassScheduler{scheduling(snapshot.queues[1]), {}, kStart, 1}};
+  EgressQueues of_port{ClassScheduler{class_params(snapshot.queues[1]), {}, kStart, 1}};
   ClassScheduler& queues = std::get<ClassScheduler>(of_port);
   Packet packet{to_mbuf(udp_frame({.tos = kAf12 << 2})), kNoFlow, 100};
 };
