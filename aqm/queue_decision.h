@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What becomes of a packet that arrives at a queue: RIO's verdict first, then whether there is room. One
-// decision for queues of any storage: the ring of active_queue.h, the chunks of hierarchy/pooled_queue.h.
+// The decision about a packet that arrives at a queue: RIO's verdict first, then whether there is room. Queues
+// of any storage share it: the ring of active_queue.h, the chunks of hierarchy/pooled_queue.h.
 //
 // Guarantees: RIO sees every arrival. A packet that it refuses is `early` or `forced` even when the queue is
 // full; one that it accepts or would mark, but for which there is no room, is `overflow` (and not marked).
@@ -91,12 +91,12 @@ struct QueueRules {
   std::optional<RioRules> rio;  // none: tail drop
 };
 
-// What waits in a queue: packets, and bytes as queue_measure.h counts them.
+// The content of a queue: packets, and bytes as queue_measure.h counts them.
 struct QueueContent {
   std::uint32_t packets, in_packets, counted, in_counted;
 };
 
-// What a queue shows of itself.
+// Counters and state of a queue, for readings.
 struct QueueStatus {
   std::array<QueueCounters, kPrecedences> counters;
   std::array<std::uint32_t, kPrecedences> depth{};  // packets

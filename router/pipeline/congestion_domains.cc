@@ -94,7 +94,7 @@ void CongestionDomains::note(std::size_t class_index, const Packet& packet, Time
 
 void CongestionDomains::advance(EgressQueues& queues, Time now) {
   const auto congested = [&](std::size_t class_index) {
-    return ask(queues, [&](auto& q) { return q.congested(class_index, now); });
+    return by_kind(queues, [&](auto& q) { return q.congested(class_index, now); });
   };
   for (Controller& c : controllers_) {
     if (now < c.csa.next_event()) continue;

@@ -41,12 +41,12 @@ struct Arrived {
 
 void Egress::enqueue(const Burst& v, LaneMask lanes, Time now) {
   counters_.enqueued += static_cast<std::size_t>(std::popcount(lanes));
-  ask(queues_, [&](auto& queues) { put(queues, v, lanes, now); });
+  by_kind(queues_, [&](auto& queues) { put(queues, v, lanes, now); });
 }
 
 void Egress::enqueue_handed(std::span<const HandedPacket> burst, Time now) {
   counters_.enqueued += burst.size();
-  ask(queues_, [&](auto& queues) { put(queues, burst, now); });
+  by_kind(queues_, [&](auto& queues) { put(queues, burst, now); });
 }
 
 void Egress::enqueue_frames(std::span<rte_mbuf* const> burst, Time now) {
@@ -63,13 +63,13 @@ void Egress::enqueue_own(std::span<rte_mbuf* const> burst, Time now) {
     if (ip && !is_neighbor_discovery(m))
       put_frames({&m, 1}, now);
     else
-      ask(queues_, [&](auto& queues) { put_control(queues, m, now); });
+      by_kind(queues_, [&](auto& queues) { put_control(queues, m, now); });
   }
 }
 
 std::size_t Egress::transmit(std::span<rte_mbuf*> room, Time now) {
   shaper_.advance(now);
-  return ask(queues_, [&](auto& queues) {
+  return by_kind(queues_, [&](auto& queues) {
     if constexpr (std::is_same_v<decltype(queues), PlainQueue&>) {
       return queues.dequeue(room, shaper_, now);
     } else {
@@ -93,7 +93,7 @@ void Egress::advance(Time now) {
 }
 
 Time Egress::next_departure(Time now) const {
-  const Time queued = ask(queues_, [&](const auto& queues) { return queues.next_event(now); });
+  const Time queued = by_kind(queues_, [&](const auto& queues) { return queues.next_event(now); });
   return std::max(queued, shaper_.next_event(now));
 }
 
@@ -122,7 +122,8 @@ void Egress::put_frames(std::span<rte_mbuf* const> burst, Time now) {
       const auto length = static_cast<std::uint16_t>(burst[i]->pkt_len - RTE_ETHER_HDR_LEN);
       packets[i] = {burst[i], length, 0, Precedence::out, false, unknown};
     }
-    ask(queues_, [&](auto& queues) { put(queues, std::span<const HandedPacket>(packets.data(), n), now); });
+    by_kind(queues_,
+            [&](auto& queues) { put(queues, std::span<const HandedPacket>(packets.data(), n), now); });
   }
 }
 

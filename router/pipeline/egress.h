@@ -100,7 +100,7 @@ class Egress {
   Ratio alpha(std::uint16_t domain) const { return domains_.alpha(domain); }
 
   std::uint32_t depth() const {  // packets queued
-    return ask(queues_, [](const auto& queues) { return queues.depth(); });
+    return by_kind(queues_, [](const auto& queues) { return queues.depth(); });
   }
   // The queues of the port; nullptr: it has those of another kind.
   const PlainQueue* plain() const { return std::get_if<PlainQueue>(&queues_); }
@@ -152,7 +152,7 @@ class Egress {
   EgressQueues queues_;
   DropReason refusal_ = DropReason::overflow;  // drop reason for packets beyond a PlainQueue's limit
   bool growing_ = false;                       // a queue has packets to copy to a larger ring
-  std::size_t classes_;                        // of the port's own queues
+  std::size_t classes_;                        // number of the port's own
   ClassSplit split_;
   AggregateMarkers markers_;
   CongestionDomains domains_;
@@ -171,7 +171,7 @@ struct EgressUpdate {
   ClassSplit::ClassesByDscp by_dscp;
   std::size_t classes;
   EgressQueues queues;
-  std::optional<QueueTree::Update> changes;  // of the tree that the port has; `queues` is without one then
+  std::optional<QueueTree::Update> changes;  // set if the port keeps its tree; `queues` has none then
   PortShaper shaper;
   AggregateMarkers::Set aggregates;
   std::vector<CongestionDomains::Controller> controllers;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The queues of one port, of one of three kinds: one queue for all packets, a queue for each class, or queues
 // of the interfaces below the port, too. They share no storage, because of what a packet costs in each
-// (tests/bench/README.md); ask() is one test for a whole burst.
+// (tests/bench/README.md); by_kind() is one test for a whole burst.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ inline QueueTree* tree_of(const EgressQueues& queues) {
 
 // Calls `f` with the PlainQueue, the ClassScheduler or the QueueTree.
 template <class Queues, class F>
-decltype(auto) ask(Queues& queues, F f) {
+decltype(auto) by_kind(Queues& queues, F f) {
   if (auto* const plain = std::get_if<PlainQueue>(&queues)) return f(*plain);
   if (auto* const scheduler = std::get_if<ClassScheduler>(&queues)) return f(*scheduler);
   return f(*tree_of(queues));

@@ -110,7 +110,7 @@ bool Egress::adopt_queues(EgressUpdate& update, Time now) {
 
 // Takes out packets whether they may leave or not, each class in its order; 0: there are none.
 std::size_t Egress::take(EgressQueues& queues, std::span<rte_mbuf*> room, Time now) {
-  return ask(queues, [&](auto& q) {
+  return by_kind(queues, [&](auto& q) {
     std::size_t n = 0;
     if constexpr (std::is_same_v<decltype(q), PlainQueue&>) {
       PortShaper unlimited({}, now);
