@@ -5,11 +5,17 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace surety {
+
+// The first class of a set that is not empty, from `from` on, wrapping once.
+inline std::size_t first_from(std::uint64_t set, std::size_t from) {
+  return (from + static_cast<std::size_t>(std::countr_zero(std::rotr(set, static_cast<int>(from))))) % 64;
+}
 
 struct ClassMoves {
   static constexpr std::uint8_t kGone = 0xff;

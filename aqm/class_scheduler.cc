@@ -184,7 +184,7 @@ std::size_t ClassScheduler::strict_run(Time now, PortShaper& shaper, std::span<P
 
 // Without rounds, which it does not need.
 std::size_t ClassScheduler::alone(Time now, PortShaper& shaper, std::span<Packet> out) {
-  turn_ = first_active();
+  turn_ = first_from(active_, turn_);
   Class& c = classes_[turn_];
   const std::size_t n = take_run(c, now, shaper, out);
   if (c.queue.empty()) deactivate(turn_);
@@ -225,7 +225,7 @@ std::size_t ClassScheduler::charge(PortShaper& cap, PortShaper& shaper, std::spa
 
 std::size_t ClassScheduler::weighted_run(Time now, PortShaper& shaper, std::span<Packet> out) {
   for (;;) {
-    turn_ = first_active();
+    turn_ = first_from(active_, turn_);
     Class& c = classes_[turn_];
     ActiveQueue& queue = source(c);
     const std::size_t most = std::min<std::size_t>(out.size(), queue.depth());

@@ -177,12 +177,6 @@ class ClassScheduler {
 
   static std::uint64_t bit(std::size_t class_index) { return std::uint64_t{1} << class_index; }
   static std::size_t after(std::size_t class_index) { return (class_index + 1) % kMaxClasses; }
-  // The active class whose turn it is: the first from turn_ on, wrapping once. One exists.
-  std::size_t first_active() const {
-    const auto ahead =
-        static_cast<std::size_t>(std::countr_zero(std::rotr(active_, static_cast<int>(turn_))));
-    return (turn_ + ahead) % kMaxClasses;
-  }
   void activate(std::size_t class_index) {
     if ((active_ & bit(class_index)) != 0) return;  // an heir
     classes_[class_index].deficit = classes_[class_index].quantum;

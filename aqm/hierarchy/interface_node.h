@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "aqm/class_moves.h"
 #include "aqm/hierarchy/pooled_queue.h"
 #include "aqm/hierarchy/sibling_wheel.h"
 
@@ -55,8 +56,7 @@ struct InterfaceNode : ShareNode {
   std::size_t next_class(Plane plane) {
     if (plane == Plane::strict) return static_cast<std::size_t>(std::countr_zero(ready(Plane::strict)));
     for (const std::uint64_t active = ready(Plane::data);;) {
-      const int ahead = std::countr_zero(std::rotr(active, turn_of));
-      turn_of = static_cast<std::uint8_t>((turn_of + ahead) % 64);
+      turn_of = static_cast<std::uint8_t>(first_from(active, turn_of));
       PooledQueue& q = queue(turn_of);
       if (q.deficit > 0) [[likely]]
         return turn_of;
@@ -65,9 +65,7 @@ struct InterfaceNode : ShareNode {
   }
   // The queue of next_class(), unless that class must pass.
   const PooledQueue& likely_queue(Plane plane) const {
-    const std::uint64_t active = ready(plane);
-    const int from = plane == Plane::strict ? 0 : turn_of;
-    return queue(static_cast<std::size_t>(std::countr_zero(std::rotr(active, from)) + from) % 64);
+    return queue(first_from(ready(plane), plane == Plane::strict ? std::size_t{0} : turn_of));
   }
   // Bytes that the class whose turn it is may send before the next class has its turn.
   std::int64_t class_allowance() {
