@@ -35,17 +35,23 @@ struct CounterInfo {
     return std::to_array<CounterInfo<Self>>({LIST(SURETY_COUNTER_INFO)}); \
   }
 
-// Makes an enumeration of results from a list of names with their meanings: a macro LIST(X) of X(name, help).
+#define SURETY_TABLE_NAME(name, ...) name,
+// An enumeration from a list, a macro LIST(X) of X(name, ...): `Enum`, whose last value is `none`; kEnums,
+// the number of the others; kEnumInfo, indexed by them: a struct for each line, written by the macro INFO;
+// and info(Enum), the struct of a value.
+#define SURETY_ENUM_TABLE(Enum, LIST, INFO)                                       \
+  enum class Enum : std::uint8_t { LIST(SURETY_TABLE_NAME) none };                \
+  inline constexpr std::size_t k##Enum##s = static_cast<std::size_t>(Enum::none); \
+  inline constexpr std::array k##Enum##Info{LIST(INFO)};                          \
+  constexpr const auto& info(Enum e) {                                            \
+    return k##Enum##Info[static_cast<std::size_t>(e)];                            \
+  }
+
+// The enumerations of results: a list of X(name, help).
 struct ResultInfo {
   std::string_view name, help;  // shown by metrics and `surety show`
 };
-
-#define SURETY_RESULT_NAME(name, help) name,
 #define SURETY_RESULT_INFO(name, help) ::surety::ResultInfo{#name, help},
-// `Result`, whose last value is `none`; kResults, the number of the others; kResultInfo, indexed by them.
-#define SURETY_RESULTS(Result, LIST)                                                  \
-  enum class Result : std::uint8_t { LIST(SURETY_RESULT_NAME) none };                 \
-  inline constexpr std::size_t k##Result##s = static_cast<std::size_t>(Result::none); \
-  inline constexpr std::array<::surety::ResultInfo, k##Result##s> k##Result##Info{{LIST(SURETY_RESULT_INFO)}};
+#define SURETY_RESULTS(Result, LIST) SURETY_ENUM_TABLE(Result, LIST, SURETY_RESULT_INFO)
 
 }  // namespace surety

@@ -7,9 +7,10 @@
 // box (error).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
+
+#include "conditioners/counter_table.h"
 
 // clang-format off
 #define SURETY_DROP_REASONS(X)                                                                                   \
@@ -61,14 +62,6 @@
 
 namespace surety {
 
-enum class DropReason : std::uint8_t {
-#define X(name, stage, group, help) name,
-  SURETY_DROP_REASONS(X)
-#undef X
-      none,  // not dropped; also the number of reasons
-};
-inline constexpr std::size_t kDropReasons = static_cast<std::size_t>(DropReason::none);
-
 enum class DropGroup : std::uint8_t { policy, error };
 
 struct DropReasonInfo {
@@ -76,15 +69,8 @@ struct DropReasonInfo {
   DropGroup group;
 };
 
-inline constexpr std::array<DropReasonInfo, kDropReasons> kDropReasonInfo{{
-#define X(name, stage, group, help) {#name, #stage, help, DropGroup::group},
-    SURETY_DROP_REASONS(X)
-#undef X
-}};
-
-constexpr const DropReasonInfo& info(DropReason r) {
-  return kDropReasonInfo[static_cast<std::size_t>(r)];
-}
+#define SURETY_DROP_INFO(name, stage, group, help) DropReasonInfo{#name, #stage, help, DropGroup::group},
+SURETY_ENUM_TABLE(DropReason, SURETY_DROP_REASONS, SURETY_DROP_INFO)
 
 }  // namespace surety
 
@@ -102,26 +88,11 @@ constexpr const DropReasonInfo& info(DropReason r) {
 
 namespace surety {
 
-enum class DegradeReason : std::uint8_t {
-#define X(name, stage, help) name,
-  SURETY_DEGRADE_REASONS(X)
-#undef X
-      none,  // not degraded; also the number of reasons
-};
-inline constexpr std::size_t kDegradeReasons = static_cast<std::size_t>(DegradeReason::none);
-
 struct DegradeReasonInfo {
   std::string_view name, stage, help;
 };
 
-inline constexpr std::array<DegradeReasonInfo, kDegradeReasons> kDegradeReasonInfo{{
-#define X(name, stage, help) {#name, #stage, help},
-    SURETY_DEGRADE_REASONS(X)
-#undef X
-}};
-
-constexpr const DegradeReasonInfo& info(DegradeReason r) {
-  return kDegradeReasonInfo[static_cast<std::size_t>(r)];
-}
+#define SURETY_DEGRADE_INFO(name, stage, help) DegradeReasonInfo{#name, #stage, help},
+SURETY_ENUM_TABLE(DegradeReason, SURETY_DEGRADE_REASONS, SURETY_DEGRADE_INFO)
 
 }  // namespace surety

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "conditioners/counter_table.h"
+
 namespace surety {
 
 // clang-format off
@@ -31,21 +33,11 @@ namespace surety {
   X(oversized,        down, "dropped: larger than a packet buffer")                                         \
   X(forwarded,        down, "dropped: the kernel forwarded it past the conditioners")
 // clang-format on
-enum class ExceptionResult : std::uint8_t {
-#define X(name, way, help) name,
-  SURETY_EXCEPTION_RESULTS(X)
-#undef X
-      none,
-};
-inline constexpr std::size_t kExceptionResults = static_cast<std::size_t>(ExceptionResult::none);
 struct ExceptionResultInfo {
   std::string_view name, way, help;
 };
-inline constexpr std::array<ExceptionResultInfo, kExceptionResults> kExceptionResultInfo{{
-#define X(name, way, help) {#name, #way, help},
-    SURETY_EXCEPTION_RESULTS(X)
-#undef X
-}};
+#define SURETY_EXCEPTION_INFO(name, way, help) ExceptionResultInfo{#name, #way, help},
+SURETY_ENUM_TABLE(ExceptionResult, SURETY_EXCEPTION_RESULTS, SURETY_EXCEPTION_INFO)
 using ExceptionCounters = std::array<std::uint64_t, kExceptionResults>;
 
 }  // namespace surety

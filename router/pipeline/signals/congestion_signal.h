@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <string_view>
 
+#include "conditioners/counter_table.h"
 #include "config/config.h"
 #include "router/pipeline/signals/unix_time.h"
 #include "router/pipeline/wire/header_fields.h"
@@ -83,25 +83,12 @@ inline CongestionSignal signal_about(std::span<const std::uint8_t> ip) {
   X(limited,      "more signals of that queue per second than the limit")                    \
   X(senders,      "more congested queues signal than the router keeps")
 // clang-format on
-enum class SignalResult : std::uint8_t {
-#define X(name, help) name,
-  SURETY_SIGNAL_RESULTS(X)
-#undef X
-};
+SURETY_RESULTS(SignalResult, SURETY_SIGNAL_RESULTS)
 // True if the signal is invalid or misplaced: dropped as `signal`. All others are accepted, whether they
 // concern this router or not.
 constexpr bool is_refusal(SignalResult r) {
   return r >= SignalResult::off;
 }
-struct SignalResultInfo {
-  std::string_view name, help;
-};
-inline constexpr std::array kSignalResultInfo{
-#define X(name, help) SignalResultInfo{#name, help},
-    SURETY_SIGNAL_RESULTS(X)
-#undef X
-};
-inline constexpr std::size_t kSignalResults = kSignalResultInfo.size();
 using SignalCounters = std::array<std::uint64_t, kSignalResults>;  // indexed by SignalResult
 
 // Signals that wait to be sent: bounded, first in, first out. The driver empties it once per turn; signals
