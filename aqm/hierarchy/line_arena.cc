@@ -5,8 +5,7 @@
 
 namespace surety {
 
-LineArena::LineArena(std::uint32_t lines)
-    : memory_(large_memory<std::byte>((std::size_t{lines} + 1) * kLine)), lines_(lines + 1) {}
+LineArena::LineArena(std::uint32_t lines) : memory_((std::size_t{lines} + 1) * kLine), lines_(lines + 1) {}
 
 LineNumber LineArena::take(std::uint32_t lines) {
   assert(lines > 0 && lines <= kLargest);

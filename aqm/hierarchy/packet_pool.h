@@ -17,6 +17,7 @@
 
 #include "aqm/hierarchy/line_arena.h"
 #include "aqm/params.h"
+#include "conditioners/huge_memory.h"
 #include "conditioners/packet.h"
 
 namespace surety {
@@ -42,14 +43,14 @@ class PacketPool {
   static constexpr std::int64_t kOfQueue = 8;
 
   explicit PacketPool(std::uint32_t chunks)
-      : chunks_(large_memory<Chunk>(chunks)),
+      : chunks_(chunks),
         free_(std::make_unique_for_overwrite<ChunkNumber[]>(chunks)),
         size_(chunks),
         common_free_(chunks) {}
 
-  Chunk& operator[](ChunkNumber n) { return chunks_.get()[n]; }
-  const Chunk& operator[](ChunkNumber n) const { return chunks_.get()[n]; }
-  SURETY_PREFETCHES void prefetch(ChunkNumber n) const { prefetch_line(&chunks_.get()[n]); }
+  Chunk& operator[](ChunkNumber n) { return chunks_[n]; }
+  const Chunk& operator[](ChunkNumber n) const { return chunks_[n]; }
+  SURETY_PREFETCHES void prefetch(ChunkNumber n) const { prefetch_line(&chunks_[n]); }
 
   // Adds or removes the part of a queue, in chunks. Where parts exceed the pool, no queue has anything beyond
   // its part, and the last one finds less than its part.
@@ -93,7 +94,7 @@ class PacketPool {
   std::int64_t common_free() const { return common_free_; }     // chunks outside all parts
 
  private:
-  LargeMemory<Chunk> chunks_;
+  HugeArray<Chunk> chunks_;
   std::unique_ptr<ChunkNumber[]> free_;             // a stack: the last used one is in the cache
   std::uint32_t size_, used_ = 0, free_count_ = 0;  // chunks from used_ on have never been taken
   std::int64_t common_free_;

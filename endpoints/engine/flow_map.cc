@@ -23,8 +23,8 @@ FlowMap::FlowMap(std::uint32_t max_flows, std::uint64_t seed)
     : capacity_(max_flows),
       mask_(buckets_for(max_flows) - 1),
       last_free_(max_flows),
-      buckets_(std::size_t{mask_} + 1),
-      records_(std::size_t{max_flows} + 1) {
+      buckets_(std::size_t{mask_} + 1, HugeMemory::Pages::resident),
+      records_(std::size_t{max_flows} + 1, HugeMemory::Pages::resident) {
   assert(max_flows >= 1 && max_flows <= kMostFlows);
   Rng rng(seed);
   for (auto& k : key_) k = std::uint64_t{rng.next()} << 32 | rng.next();

@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "conditioners/huge_memory.h"
 #include "conditioners/units.h"
 #include "endpoints/engine/engine.h"
-#include "endpoints/engine/huge_array.h"
 #include "router/pipeline/wire/ip.h"
 
 namespace surety::endpoints {

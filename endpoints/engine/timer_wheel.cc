@@ -20,7 +20,7 @@ TimerWheel::TimerWheel(std::uint32_t keys, Duration slot, Time now)
       cursor_(now.time_since_epoch().count() >> shift_),
       levels_{Level(0, kNearBits), Level(kNearBits - kFarFraction, kFarBits),
               Level(kNearBits - kFarFraction + kFarBits - kFartherFraction, kFarBits)},
-      links_(std::size_t{keys} + 1) {}
+      links_(std::size_t{keys} + 1, HugeMemory::Pages::resident) {}
 
 Duration TimerWheel::horizon() const {
   const Level& last = level(farther);

@@ -22,8 +22,8 @@
 #include <span>
 #include <vector>
 
+#include "conditioners/huge_memory.h"
 #include "conditioners/units.h"
-#include "endpoints/engine/huge_array.h"
 #include "endpoints/engine/slot_bitmap.h"
 
 namespace surety::endpoints {

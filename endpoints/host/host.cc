@@ -20,7 +20,7 @@ Host::Host(const HostParams& params, Time now)
       lines_((params.engine_bytes + 63) / 64),
       hot_lines_(std::min(lines_, kHotLines)),
       engine_bytes_(lines_ * 64),
-      engines_((std::size_t{params.max_flows} + 1) * lines_),
+      engines_((std::size_t{params.max_flows} + 1) * lines_, HugeMemory::Pages::resident),
       rejections_(now),
       dccp_udp_port_(params.dccp_udp_port),
       dccp_udp_in_use_(kNoPort),

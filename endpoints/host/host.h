@@ -23,10 +23,10 @@
 #include <utility>
 #include <vector>
 
+#include "conditioners/huge_memory.h"
 #include "conditioners/units.h"
 #include "endpoints/engine/engine.h"
 #include "endpoints/engine/flow_map.h"
-#include "endpoints/engine/huge_array.h"
 #include "endpoints/engine/refusal.h"
 #include "endpoints/engine/sink_params.h"
 #include "endpoints/engine/timer_wheel.h"

@@ -8,8 +8,8 @@
 #include <array>
 #include <cstring>
 
+#include "conditioners/huge_memory.h"
 #include "router/daemon/bench/bench_subject.h"
-#include "router/pipeline/flows/huge_memory.h"
 
 namespace surety {
 

@@ -3,11 +3,9 @@
 
 #include <rte_cycles.h>
 #include <rte_prefetch.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 #include "router/pipeline/wire/bytes.h"
 
@@ -96,25 +94,13 @@ void make6(std::uint8_t* frame, const Flow& flow, Rng& rng) {
 
 }  // namespace
 
-void BenchFeed::Unmap::operator()(Frame* p) const {
-  munmap(p, bytes);
-}
-
-std::unique_ptr<BenchFeed::Frame, BenchFeed::Unmap> BenchFeed::map(std::size_t frames) {
-  const std::size_t bytes = frames * sizeof(Frame);
-  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) throw std::bad_alloc();
-  madvise(p, bytes, MADV_HUGEPAGE);
-  return {static_cast<Frame*>(p), Unmap{bytes}};
-}
-
 BenchFeed::BenchFeed(const BenchTraffic& t)
     : count_(t.flows + t.flows / 2 * (t.in_a_row - 1)),
       ports_at_(t.v6 ? 54 : 34),
-      frames_(map(count_)),
+      frames_(count_),
       flood_(t.new_flows) {
   Rng rng(7);
-  Frame* frame = frames_.get();
+  Frame* frame = &frames_[0];
   for (std::uint32_t i = 0; i < t.flows; ++i) {
     make(*frame, t, i, rng);
     const std::uint32_t copies = i % 2 == 1 ? t.in_a_row - 1 : 0;
@@ -161,7 +147,7 @@ std::uint16_t BenchFeed::receive(rte_mbuf** mbufs, std::uint16_t n) {
 // The table is the bench's: a device would write without the core, so the next frames are prefetched while
 // the router works. A burst of frames is a page, where the core's own prefetching ends.
 void BenchFeed::fill(rte_mbuf** mbufs, std::uint16_t n) {
-  const Frame* const frames = frames_.get();
+  const Frame* const frames = &frames_[0];
   std::uint32_t next = next_;
   for (std::uint16_t i = 0; i < n; ++i) {
     const Frame& frame = frames[next];

@@ -11,9 +11,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
+#include "conditioners/huge_memory.h"
 #include "conditioners/rng.h"
 #include "config/config.h"
 #include "router/daemon/bench/bench_paths.h"
@@ -55,7 +55,7 @@ class BenchFeed {
   // The i-th packet: of the i-th flow, unless some flows have several in a row. Only the headers of long
   // packets.
   std::span<const std::uint8_t> frame(std::uint32_t i) const {
-    const Frame& f = frames_.get()[i];
+    const Frame& f = frames_[i];
     return std::span(f.bytes).first(std::min<std::size_t>(f.length, kHeaders));
   }
   // Fills received mbufs with the next packets of the table, round and round. Returns their number; the other
@@ -70,11 +70,6 @@ class BenchFeed {
     std::array<std::uint8_t, kHeaders> bytes;
     std::uint16_t length;  // bytes without FCS
   };
-  struct Unmap {
-    std::size_t bytes;
-    void operator()(Frame* p) const;
-  };
-  static std::unique_ptr<Frame, Unmap> map(std::size_t frames);
   void make(Frame& frame, const BenchTraffic& t, std::uint32_t flow, Rng& rng);
   void fill(rte_mbuf** mbufs, std::uint16_t n);
   std::uint16_t due(std::uint16_t most) const;
@@ -83,7 +78,7 @@ class BenchFeed {
 
   std::uint32_t count_, next_ = 0;  // number of frames, and the next one
   std::uint16_t ports_at_;          // offset of the UDP header
-  std::unique_ptr<Frame, Unmap> frames_;
+  HugeArray<Frame> frames_;
   double per_cycle_ = 0;
   std::uint64_t start_ = 0, paced_ = 0;  // cycle of the first packet, and how many came since
   bool flood_;

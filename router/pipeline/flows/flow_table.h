@@ -29,11 +29,11 @@
 #include <limits>
 #include <span>
 
+#include "conditioners/huge_memory.h"
 #include "conditioners/packet.h"
 #include "conditioners/units.h"
 #include "router/pipeline/flows/flow_hash.h"
 #include "router/pipeline/flows/flow_record.h"
-#include "router/pipeline/flows/huge_memory.h"
 #include "router/pipeline/wire/bytes.h"
 #include "router/pipeline/wire/headers.h"
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 
 namespace surety {
@@ -73,27 +74,23 @@ bool is_zero(const std::byte* p, std::size_t bytes) {
 
 }  // namespace
 
-TableMemory::TableMemory(const std::string& name, std::size_t bytes) : name_(name), socket_(SOCKET_ID_ANY) {
-  if (rte_eal_has_hugepages() != 0) return;
-  if (rte_malloc_heap_create(name_.c_str()) != 0)
-    throw std::runtime_error("cannot create a heap for " + name_ + ": " + rte_strerror(rte_errno));
-  bytes_ = (bytes + kUnit - 1) / kUnit * kUnit;
-  mapped_bytes_ = bytes_ + kUnit;
-  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;  // most of it may never be resident
-  void* const p = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, kFlags, -1, 0);
-  if (p == MAP_FAILED) {
-    const int error = errno;
-    rte_malloc_heap_destroy(name_.c_str());
-    throw std::runtime_error("no memory for " + name_ + ": " + strerror(error) +
+HugeMemory table_pages(const std::string& what, std::size_t bytes) {
+  try {
+    return HugeMemory(bytes, HugeMemory::Pages::unreserved);
+  } catch (const std::bad_alloc&) {
+    throw std::runtime_error("no memory for " + what + ": " + strerror(errno) +
                              "; lower `dpdk: {max_routes: ...}`");
   }
-  mapped_ = static_cast<std::byte*>(p);
-  start_ = mapped_ + (kUnit - reinterpret_cast<std::uintptr_t>(mapped_) % kUnit) % kUnit;
-  // DPDK writes to all of it, which takes a third of the time that way.
-  madvise(start_, bytes_, MADV_HUGEPAGE);
-  if (rte_malloc_heap_memory_add(name_.c_str(), start_, bytes_, nullptr, 0, kUnit) != 0) {
+}
+
+// DPDK writes to all of the memory, which takes a third of the time in huge pages.
+TableMemory::TableMemory(const std::string& name, std::size_t bytes) : name_(name), socket_(SOCKET_ID_ANY) {
+  if (rte_eal_has_hugepages() != 0) return;
+  memory_ = table_pages(name_, (bytes + kUnit - 1) / kUnit * kUnit);
+  if (rte_malloc_heap_create(name_.c_str()) != 0)
+    throw std::runtime_error("cannot create a heap for " + name_ + ": " + rte_strerror(rte_errno));
+  if (rte_malloc_heap_memory_add(name_.c_str(), memory_->data(), memory_->bytes(), nullptr, 0, kUnit) != 0) {
     const int error = rte_errno;
-    munmap(mapped_, mapped_bytes_);
     rte_malloc_heap_destroy(name_.c_str());
     throw std::runtime_error("cannot give memory to the heap " + name_ + ": " + rte_strerror(error));
   }
@@ -101,23 +98,25 @@ TableMemory::TableMemory(const std::string& name, std::size_t bytes) : name_(nam
 }
 
 TableMemory::~TableMemory() {
-  if (mapped_ == nullptr) return;
-  // Memory that DPDK still uses must stay.
-  if (rte_malloc_heap_memory_remove(name_.c_str(), start_, bytes_) != 0) return;
-  rte_malloc_heap_destroy(name_.c_str());
-  munmap(mapped_, mapped_bytes_);
+  if (!memory_) return;
+  if (rte_malloc_heap_memory_remove(name_.c_str(), memory_->data(), memory_->bytes()) == 0)
+    rte_malloc_heap_destroy(name_.c_str());
+  else
+    memory_->leak();  // DPDK still uses it
 }
 
 void TableMemory::release_zeroes() {
-  const std::size_t page = bytes_ >= kLarge ? kUnit : kPage;
-  for (std::size_t at = 0; at < (mapped_ == nullptr ? 0 : bytes_);) {
+  if (!memory_) return;
+  std::byte* const start = memory_->data();
+  const std::size_t bytes = memory_->bytes(), page = bytes >= kLarge ? kUnit : kPage;
+  for (std::size_t at = 0; at < bytes;) {
     std::size_t end = at;
-    while (end < bytes_ && is_zero(start_ + end, page)) end += page;
-    if (end > at) madvise(start_ + at, end - at, MADV_DONTNEED);
+    while (end < bytes && is_zero(start + end, page)) end += page;
+    if (end > at) madvise(start + at, end - at, MADV_DONTNEED);
     at = end + page;
   }
   // A small table uses no hugepages: a single route would take as much as 512.
-  if (mapped_ != nullptr && bytes_ < kLarge) madvise(start_, bytes_, MADV_NOHUGEPAGE);
+  if (bytes < kLarge) madvise(start, bytes, MADV_NOHUGEPAGE);
 }
 
 }  // namespace surety

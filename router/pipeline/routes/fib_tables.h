@@ -7,9 +7,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "conditioners/huge_memory.h"
+
 namespace surety {
+
+// Memory for the table `what`, of which most pages may never be used. Throws std::runtime_error with the
+// cause.
+HugeMemory table_pages(const std::string& what, std::size_t bytes);
 
 // Memory of a large DPDK table: without hugepages in a mapping of its own, in which a page becomes resident
 // only when anything but zeroes is written to it.
@@ -32,9 +39,7 @@ class TableMemory {
 
  private:
   const std::string name_;
-  std::byte* mapped_ = nullptr;  // nullptr: EAL's memory
-  std::byte* start_ = nullptr;
-  std::size_t bytes_ = 0, mapped_bytes_ = 0;
+  std::optional<HugeMemory> memory_;  // nullopt: EAL's memory
   int socket_;
 };
 

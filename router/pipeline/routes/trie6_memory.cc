@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <stdexcept>
+
+#include "router/pipeline/routes/fib_tables.h"
 
 namespace surety::trie6 {
 namespace {
@@ -39,25 +39,20 @@ Memory::Memory(std::uint32_t routes) : end_(units(routes)) {
     if (p == nullptr)
       throw std::runtime_error(
           "no memory for the FIB for IPv6; reserve more hugepages, or lower `dpdk: {max_routes: ...}`");
-    memory_ = {static_cast<std::byte*>(p), Release{0}};
+    eal_.reset(static_cast<std::byte*>(p));
   } else {
-    // Most of the memory will never be resident: it is not reserved, so that less RAM is sufficient.
-    constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void* const p = mmap(nullptr, size, PROT_READ | PROT_WRITE, kFlags, -1, 0);
-    if (p == MAP_FAILED)
-      throw std::runtime_error("no memory for the FIB for IPv6: " + std::string(strerror(errno)) +
-                               "; lower `dpdk: {max_routes: ...}`");
-    madvise(p, size, size >= kLarge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-    memory_ = {static_cast<std::byte*>(p), Release{size}};
+    memory_ = table_pages("the FIB for IPv6", size);
+    if (size < kLarge) madvise(memory_->data(), memory_->bytes(), MADV_NOHUGEPAGE);
   }
-  words_ = reinterpret_cast<std::uint32_t*>(memory_.get());
-  lengths_ = reinterpret_cast<std::uint8_t*>(memory_.get()) + std::size_t{end_} * kUnit;
+  std::byte* const start = memory_ ? memory_->data() : eal_.get();
+  words_ = reinterpret_cast<std::uint32_t*>(start);
+  lengths_ = reinterpret_cast<std::uint8_t*>(start) + std::size_t{end_} * kUnit;
   given_nodes_.reserve(kMuch + kLargestChange);
   given_groups_.reserve((kMuch + kLargestChange) / kGroupUnits);
 }
 
 void Memory::Release::operator()(std::byte* p) const {
-  mapped != 0 ? static_cast<void>(munmap(p, mapped)) : rte_free(p);
+  rte_free(p);
 }
 
 void Memory::push(Free& list, std::uint32_t offset) {

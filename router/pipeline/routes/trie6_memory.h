@@ -16,8 +16,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "conditioners/huge_memory.h"
 #include "router/pipeline/routes/trie6_format.h"
 
 namespace surety::trie6 {
@@ -72,10 +74,10 @@ class Memory {
   std::uint32_t pop(Free& list);
 
   struct Release {
-    std::size_t mapped;  // 0: EAL's memory
     void operator()(std::byte* p) const;
   };
-  std::unique_ptr<std::byte, Release> memory_;
+  std::unique_ptr<std::byte, Release> eal_;  // with hugepages
+  std::optional<HugeMemory> memory_;         // without
   std::uint32_t* words_;
   std::uint8_t* lengths_;
   std::uint32_t next_ = kFirstUnit, end_;  // units not used yet

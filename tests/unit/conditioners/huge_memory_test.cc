@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/flows/huge_memory.h"
+#include "conditioners/huge_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -31,6 +31,25 @@ TEST(HugeMemory, MovesWithItsContents) {
   a.data()[4999] = std::byte{7};
   const HugeMemory b(std::move(a));
   EXPECT_EQ(b.data()[4999], std::byte{7});
+}
+
+TEST(HugeMemory, IsTheSameHoweverItsPagesCome) {
+  for (const auto pages : {HugeMemory::Pages::unreserved, HugeMemory::Pages::resident}) {
+    const HugeMemory memory(kHugePage + 1, pages);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % kHugePage, 0u);
+    EXPECT_TRUE(std::all_of(memory.data(), memory.data() + memory.bytes(),
+                            [](std::byte b) { return b == std::byte{0}; }));
+  }
+}
+
+TEST(HugeArray, IsOfItsObjects) {
+  HugeArray<std::uint64_t> a(1000);
+  EXPECT_EQ(a[999], 0u);
+  a[999] = 7;
+  EXPECT_EQ(a[999], 7u);
+  EXPECT_EQ(a[998], 0u);
+  EXPECT_GE(a.bytes(), 8000u);
+  EXPECT_NE(&HugeArray<std::uint64_t>(0)[0], nullptr) << "there is memory for none, too";
 }
 
 TEST(HugeMemory, SaysWhenThereIsNone) {
