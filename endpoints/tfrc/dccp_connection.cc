@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/tfrc/dccp_connection.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "conditioners/rng.h"
@@ -86,7 +85,7 @@ void DccpConnection::finish(Failure why) {
   phase_ = Phase::closed;
   failure_ = why;
   pending_ = 0;
-  timer_ = kNever;
+  repetition_.stop();
 }
 
 void DccpConnection::abort(ResetCode code, Failure why, std::uint8_t data) {
@@ -97,20 +96,14 @@ void DccpConnection::abort(ResetCode code, Failure why, std::uint8_t data) {
 }
 
 void DccpConnection::repeat(std::uint8_t what, Duration interval, Time now) {
-  repeated_ = what;
-  tries_ = 1;
-  interval_ = std::min(interval, dccp::kLongestInterval);
-  timer_ = now + interval_;
+  repetition_.begin(what, interval, now);
   pending_ |= what;
 }
 
 bool DccpConnection::on_timer(Time now) {
-  if (tries_ == dccp::kTries) return false;
-  ++tries_;
-  interval_ = std::min(interval_ * 2, dccp::kLongestInterval);
-  timer_ = now + interval_;
-  pending_ |= repeated_;
-  return true;
+  const std::uint8_t again = repetition_.expire(now);
+  pending_ |= again;
+  return again != 0;
 }
 
 Refusal DccpConnection::check(const dccp::Packet& p, std::uint64_t sequence, std::uint64_t ack, Time now) {

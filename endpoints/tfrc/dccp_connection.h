@@ -7,6 +7,7 @@
 // number above GSR and an acknowledgement number of at least GAR.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -67,6 +68,32 @@ inline std::uint32_t ticks(Time t) {
 }
 inline constexpr Duration kTick = std::chrono::microseconds(10);
 
+// The timer of a packet that is repeated until it is answered: a Request, Close or CloseReq.
+class Repetition {
+ public:
+  void begin(std::uint8_t what, Duration interval, Time now) {
+    what_ = what;
+    tries_ = 1;
+    interval_ = std::min(interval, kLongestInterval);
+    at_ = now + interval_;
+  }
+  void stop() { at_ = kNever; }
+  Time at() const { return at_; }  // kNever: it does not run
+  // The timer has expired. Returns what is sent again; 0: it has run out of tries.
+  std::uint8_t expire(Time now) {
+    if (tries_ == kTries) return 0;
+    ++tries_;
+    interval_ = std::min(interval_ * 2, kLongestInterval);
+    at_ = now + interval_;
+    return what_;
+  }
+
+ private:
+  Time at_ = kNever;
+  Duration interval_{};
+  std::uint8_t what_ = 0, tries_ = 0;
+};
+
 }  // namespace dccp
 
 class DccpConnection : public Engine {
@@ -114,15 +141,15 @@ class DccpConnection : public Engine {
   };
 
   dccp::SequenceSpace sequence_;
-  Time timer_ = kNever;  // next call of repeat()
-  Time heard_{};         // arrival of the last valid packet
+  dccp::Repetition repetition_;
+  Time heard_{};  // arrival of the last valid packet
   std::uint8_t pending_ = 0;
   Phase phase_ = Phase::idle;
   dccp::Role role_;
   std::uint8_t dscp_;  // DSCP of packets without data
   Failure failure_ = Failure::none;
   std::uint8_t ccval_ = 0;  // CCVal of packets without data
-  std::uint8_t repeated_ = 0, tries_ = 0, reset_data_ = 0;
+  std::uint8_t reset_data_ = 0;
   dccp::ResetCode reset_code_ = dccp::ResetCode::unspecified;
   std::uint32_t service_code_ = 0;
   dccp::PacketWriter writer_;
@@ -136,7 +163,6 @@ class DccpConnection : public Engine {
   void write_stray_reset(Slot& slot);
 
   SyncLimit limit_;
-  Duration interval_{};
   std::uint64_t sync_ack_number_ = 0, stray_sequence_ = 0, osr_ = 0;
 };
 

@@ -16,7 +16,6 @@ using dccp::Type;
 namespace {
 
 constexpr std::uint32_t kControlRoom = 256;
-constexpr unsigned kRoundTrip = 4;  // quarters of the window counter (RFC 4342 8.1)
 
 PacketWriter::UdpPorts udp_ports(const IpPacket& p) {
   return {p.udp_destination, p.udp_source};
@@ -72,11 +71,11 @@ Refusal DccpReceiver::receive(const IpPacket& packet, Time now) {
   const bool mark = dccp::carries_data(p.type) && marked(packet);
   const LossIntervals::Arrival arrival = losses_.on_packet(sequence, p.ccval, mark);
   if (arrival.duplicate) {
-    ++duplicates_;
+    arrivals_.count_duplicate();
     return Refusal::duplicate;
   }
-  marks_ += mark ? 1 : 0;
-  feedback_due_ = feedback_due_ || (arrival.new_loss_event && packets_ > 0);
+  arrivals_.count_mark(mark);
+  feedback_due_ = feedback_due_ || (arrival.new_loss_event && arrivals_.packets() > 0);
   if (dccp::carries_data(p.type)) on_data(packet, p, sequence, now);
   return Refusal::none;
 }
@@ -84,35 +83,12 @@ Refusal DccpReceiver::receive(const IpPacket& packet, Time now) {
 void DccpReceiver::open(const dccp::Packet& p, Time now) {
   phase_ = Phase::open;
   features_.forget();
-  if (sequence_.acknowledged(p.ack) == sequence_.gss()) rtt_ = now - response_sent_;
-}
-
-// The counter has gone a round-trip time beyond where it was at the last feedback of its kind.
-bool DccpReceiver::round_trip_over(const dccp::Packet& p, Time now) {
-  const unsigned quarters = (p.ccval - round_counter_) & 15u;
-  if (quarters < kRoundTrip) {
-    whole_round_ = whole_round_ && p.type != Type::data_ack;
-    return p.type == Type::data_ack && now - feedback_at_ >= rtt_;
-  }
-  // More than four: the sender paused, or packets were lost, and the time is no sample.
-  if (quarters == kRoundTrip && whole_round_) {
-    const Duration sample = now - round_at_;
-    rtt_ = rtt_ == Duration{} ? sample : (rtt_ * 7 + sample) / 8;
-  }
-  whole_round_ = true;
-  return true;
+  if (sequence_.acknowledged(p.ack) == sequence_.gss()) rounds_.on_handshake(now - response_sent_);
 }
 
 void DccpReceiver::on_data(const IpPacket& packet, const dccp::Packet& p, std::uint64_t sequence, Time now) {
-  const bool first = packets_++ == 0;
-  const std::uint32_t length = packet.length;
-  bytes_ += length;
-  payload_ += p.payload.size();
-  if (params_.counts_as_in(packet.dscp())) {
-    ++in_packets_;
-    in_bytes_ += length;
-  }
-  rate_.on_packet(length, now);
+  arrivals_.count(params_, packet, p.payload.size());
+  rate_.on_packet(packet.length, now);
   const std::optional<std::uint32_t> timestamp = dccp::timestamp(p.options);
   if (timestamp) delay_ticks_ += dccp::ticks(now) - *timestamp;
   // A packet that was overtaken neither is the newest nor moves the counter.
@@ -124,24 +100,21 @@ void DccpReceiver::on_data(const IpPacket& packet, const dccp::Packet& p, std::u
     timestamp_ = *timestamp;
   else
     timestamp_.reset();
-  if (!first && !round_trip_over(p, now)) return;
-  round_counter_ = p.ccval;
-  round_at_ = now;
-  feedback_due_ = true;
+  if (rounds_.on_data(p.ccval, p.type == Type::data_ack, now)) feedback_due_ = true;
 }
 
 void DccpReceiver::write_feedback(Slot& slot, Time now) {
   dccp::Feedback f;
   f.timestamp_echo = timestamp_;
   f.elapsed = static_cast<std::uint32_t>((now - newest_at_) / dccp::kTick);
-  f.receive_rate = rate_.feedback(now, rtt_);
-  if (losses_.wants_first_interval() && rtt_ > Duration{} && *f.receive_rate > 0) {
-    const Bytes segment(bytes_ / packets_);
-    losses_.set_first_interval(1 / tfrc_loss_event_rate(segment, rtt_, *f.receive_rate));
+  f.receive_rate = rate_.feedback(now, rounds_.rtt());
+  if (losses_.wants_first_interval() && rounds_.rtt() > Duration{} && *f.receive_rate > 0) {
+    const Bytes segment(arrivals_.bytes() / arrivals_.packets());
+    losses_.set_first_interval(1 / tfrc_loss_event_rate(segment, rounds_.rtt(), *f.receive_rate));
   }
   f.loss_event_rate = losses_.loss_event_rate();
   f.interval_count = losses_.intervals(f.intervals);
-  feedback_at_ = now;
+  rounds_.on_feedback(now);
   feedback_due_ = false;
   pending_ = static_cast<std::uint8_t>(pending_ & ~kAck);
   std::array<std::uint8_t, dccp::kFeedbackBytes> options;
@@ -157,12 +130,12 @@ void DccpReceiver::close(Time now) {
   if (phase_ == Phase::respond) abort(ResetCode::aborted, Failure::none);
   if (phase_ != Phase::open) return;
   phase_ = Phase::close_req;
-  repeat(kCloseReq, std::max<Duration>(2 * rtt_, std::chrono::milliseconds(200)), now);
+  repeat(kCloseReq, std::max<Duration>(2 * rounds_.rtt(), std::chrono::milliseconds(200)), now);
 }
 
 void DccpReceiver::advance(Time now) {
   if (phase_ == Phase::closed) return;
-  if (timer_ <= now && !on_timer(now)) abort(ResetCode::aborted, Failure::timeout);
+  if (repetition_.at() <= now && !on_timer(now)) abort(ResetCode::aborted, Failure::timeout);
   if (silence_ > now) return;
   silence_ = heard_ + dccp::kPeerTimeout;
   if (silence_ <= now) abort(ResetCode::aborted, Failure::timeout);
@@ -186,21 +159,16 @@ std::size_t DccpReceiver::poll(Room room, Time now) {
 
 Time DccpReceiver::next_wakeup() const {
   if (control_pending() || feedback_due_) return kNow;
-  return phase_ == Phase::closed ? kNever : std::min(timer_, silence_);
+  return phase_ == Phase::closed ? kNever : std::min(repetition_.at(), silence_);
 }
 
 void DccpReceiver::read(FlowReading& out) const {
-  out.received_packets = packets_;
-  out.received_bytes = bytes_;
-  out.received_in_packets = in_packets_;
-  out.received_in_bytes = in_bytes_;
-  out.payload_bytes = payload_;
-  out.duplicate_packets = duplicates_;
+  arrivals_.read(out);
+  out.payload_bytes = arrivals_.payload();
   out.lost_packets = losses_.lost();
-  out.marks = marks_;
   out.loss_events = losses_.loss_events();
   out.loss_event_rate = losses_.loss_event_rate();
-  out.rtt = rtt_;
+  out.rtt = rounds_.rtt();
   out.one_way_delay_sum = static_cast<double>(delay_ticks_) * seconds(dccp::kTick);
 }
 

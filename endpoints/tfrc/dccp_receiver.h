@@ -13,11 +13,13 @@
 // again. A congestion mark of a data packet is a loss to TFRC (RFC 5348 5.1), and delivered nevertheless.
 #pragma once
 
+#include "endpoints/engine/arrivals.h"
 #include "endpoints/engine/engine.h"
 #include "endpoints/engine/sink_params.h"
 #include "endpoints/tfrc/dccp_connection.h"
 #include "endpoints/tfrc/dccp_feedback.h"
 #include "endpoints/tfrc/dccp_params.h"
+#include "endpoints/tfrc/feedback_rounds.h"
 #include "endpoints/tfrc/loss_intervals.h"
 #include "endpoints/tfrc/receive_rate.h"
 
@@ -40,25 +42,20 @@ class DccpReceiver final : public DccpConnection {
   Refusal on_request(const dccp::Packet& p, Time now);
   void open(const dccp::Packet& p, Time now);
   void on_data(const IpPacket& packet, const dccp::Packet& p, std::uint64_t sequence, Time now);
-  bool round_trip_over(const dccp::Packet& p, Time now);
   void write_feedback(Slot& slot, Time now);
   void advance(Time now);
 
   const SinkParams& params_;
-  std::uint64_t packets_ = 0, bytes_ = 0, in_packets_ = 0, in_bytes_ = 0, payload_ = 0;
+  Arrivals arrivals_;
   std::uint64_t newest_data_ = 0;  // sequence number; its Timestamp and arrival:
   std::optional<std::uint32_t> timestamp_;
+  Time newest_at_{};
   bool feedback_due_ = false;
-  bool whole_round_ = false;        // the round began with a value of the counter
-  std::uint8_t round_counter_ = 0;  // first counter value of the round
-  Time newest_at_{}, round_at_{}, feedback_at_{};
+  FeedbackRounds rounds_;
   std::uint64_t delay_ticks_ = 0;
   ReceiveRate rate_;
   LossIntervals losses_;
-
-  Duration rtt_{};
   Time response_sent_{}, silence_{};
-  std::uint64_t duplicates_ = 0, marks_ = 0;
 };
 static_assert(sizeof(DccpReceiver) <= kEngineBytes);
 

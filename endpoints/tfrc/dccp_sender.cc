@@ -92,7 +92,7 @@ Refusal DccpSender::accept_response(const dccp::Packet& p, Time now) {
   }
   sequence_.accept(p.type, sequence_.received(p.sequence), sequence_.acknowledged(p.ack));
   phase_ = Phase::partopen;
-  timer_ = kNever;
+  repetition_.stop();
   pending_ = kAck;
   heard_ = reported_until_ = now;
   // A Response to an earlier Request than the last says nothing about the round trip (Karn).
@@ -167,7 +167,7 @@ void DccpSender::advance(Time now) {
     repeat(kRequest, dccp::kRequestInterval, now);
   }
   if (stop_ <= now && phase_ < Phase::closing) close(now);
-  if (timer_ <= now) on_timeout(now);
+  if (repetition_.at() <= now) on_timeout(now);
   if (!sends_data()) return;
   if (tfrc_.nofeedback_timer() <= now) tfrc_.on_nofeedback(now);
   if (heard_ + dccp::kPeerTimeout <= now) abort(ResetCode::aborted, Failure::timeout);
@@ -224,7 +224,7 @@ Time DccpSender::next_wakeup() const {
   if (control_pending()) return kNow;
   if (phase_ == Phase::closed) return kNever;
   if (phase_ == Phase::idle) return std::min(start_, stop_);
-  if (!sends_data()) return std::min(timer_, phase_ == Phase::closing ? kNever : stop_);
+  if (!sends_data()) return std::min(repetition_.at(), phase_ == Phase::closing ? kNever : stop_);
   return std::min({tfrc_.next_send(), tfrc_.nofeedback_timer(), stop_, heard_ + dccp::kPeerTimeout});
 }
 

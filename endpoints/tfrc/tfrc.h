@@ -20,52 +20,21 @@
 //   and idle (4.4)            spares W_init / R; before feedback X     spares X_recv below 4 s / R
 //
 // W_init = min(4 s, max(2 s, 4380)). Alike: the equation, R, the timer's time (max(4 R, 2 s / X)), at least a
-// packet in 64 s, scheduling (4.6); oscillation reduction (4.5, optional) is off. The receiver is the same.
-//
-// Scheduling: the next packet is due s / G after the one before was *due*, so that a rate is exact over any
-// time, whenever poll() happens; credit for time not used is bounded by max(R / 2, 1 ms). An application with
-// a rate of its own offers packets one by one from `start` on, and keeps what it could not send yet: such a
-// flow sends rate * time in the long run, never faster than G.
+// packet in 64 s, scheduling (4.6, pacer.h); oscillation reduction (4.5, optional) is off. The receiver is
+// the same. A flow whose application has a rate of its own sends rate * time in the long run, never faster
+// than G.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "conditioners/units.h"
 #include "endpoints/engine/flow_reading.h"
 #include "endpoints/tfrc/gtfrc.h"
+#include "endpoints/tfrc/pacer.h"
 #include "endpoints/tfrc/receive_rate.h"
+#include "endpoints/tfrc/sender_rtt.h"
 
 namespace surety::endpoints {
-
-// Moments at a fixed distance from one another, finer than a nanosecond: a million packets at a rate that
-// does not divide the second add up to less than a nanosecond of error (of slow ones: 2 in 10^16). The next
-// moment costs additions only.
-inline constexpr int kFractionBits = 24;
-
-// Time of `bytes` at `rate` (bytes/s, not zero): whole nanoseconds and 2^-24 of them, rounded down.
-struct PacedGap {
-  Duration whole{};
-  std::uint32_t fraction = 0;
-
-  static PacedGap of(double bytes, double rate) {
-    const double ns = bytes * 1e9 / rate;
-    const double whole = std::floor(ns);
-    return {Duration(static_cast<std::int64_t>(whole)),
-            static_cast<std::uint32_t>((ns - whole) * (1 << kFractionBits))};
-  }
-};
-
-struct PacedTime {
-  Time at;
-  std::uint32_t fraction = 0;
-
-  void advance(const PacedGap& gap) {
-    fraction += gap.fraction;
-    at += gap.whole + Duration(fraction >> kFractionBits);
-    fraction &= (1u << kFractionBits) - 1;
-  }
-};
 
 enum class TfrcSpecification : std::uint8_t { rfc5348, rfc3448 };
 
@@ -103,65 +72,46 @@ class TfrcSender {
   Time nofeedback_timer() const { return timer_; }  // kNever before the first packet
 
   // The paced time of the next packet, the application's own rate included; in the past: now.
-  Time next_send() const { return std::max(due_.at, offered_.at); }
+  Time next_send() const { return pacer_.next(); }
   void on_sent(Time now);
 
-  // RTT estimate R; zero: none yet. The round-trip counter of CCID 3 (RFC 4342 8.1) advances by one every
-  // R/4, by at most 5 from one packet to the next.
-  Duration rtt() const { return rtt_; }
-  std::uint8_t window_counter(Time now);
+  Duration rtt() const { return rtt_.value(); }  // R; zero: none yet
+  std::uint8_t window_counter(Time now) { return rtt_.window_counter(now); }
 
-  bool slow_start() const { return p_ == 0; }  // no loss event so far
-  double rate() const { return rate_; }        // in force, bytes/s: G of gTFRC, X of TFRC
-  void read(FlowReading& out) const;           // X, X_recv, p, R, g, sending, limited_by, guarantee_broken
+  bool slow_start() const { return p_ == 0; }    // no loss event so far
+  double rate() const { return pacer_.rate(); }  // in force, bytes/s: G of gTFRC, X of TFRC
+  void read(FlowReading& out) const;             // X, X_recv, p, R, g, sending, limited_by, guarantee_broken
 
  private:
   void sample_rtt(Duration r, Time now);
   void begin_at_initial_rate(Time now);
   double receive_limit(Time sent, bool loss, Time now);
-  bool data_limited(Time sent);
   void apply(double limit, Time now);
   bool spares_idle() const;
   void cut_rate(Time now);
   void cut_receive_rate(Time now);
   void set_x(double x, LimitedBy by, Time now);
   void restart_timer(Time now);
-  double segment() const { return static_cast<double>(segment_.count()); }
+  double segment() const { return pacer_.bytes(); }
   double initial_rate() const;                          // the least of slow start; RFC 5348: recover_rate too
   double least_rate() const { return segment() / 64; }  // s / t_mbi
-  Guarantee::State state() const;
   LimitedBy limited_by() const;
 
-  // Pacing state of each packet.
-  PacedTime due_;      // paced by G
-  PacedTime offered_;  // paced by the application; kNow without one
-  PacedGap gap_, application_gap_;
-  Duration credit_;      // lateness of a packet that does not delay the next one
-  Time last_free_;       // last time that everything permitted was sent (8.2.1)
-  bool begun_ = false;   // a packet was sent
-  bool idle_ = true;     // nothing was sent since the nofeedback timer was set
-  bool limited_ = true;  // true: limited by the application since last_free_
-  std::uint8_t counter_ = 0;
-  bool feedback_ = false, cut_short_ = false;
+  // The first three are what each packet needs.
+  Pacer pacer_;
+  DataLimits limits_;
+  SenderRtt rtt_;
+  bool idle_ = true;  // nothing was sent since the nofeedback timer was set
   bool rfc3448_;
   LimitedBy x_limit_ = LimitedBy::slow_start;
-  Time counter_at_;
-  Duration quarter_{};  // R / 4
-
-  Duration rtt_{}, least_rtt_{};
   Time timer_ = kNever;
-  Bytes segment_;
-  double rate_ = 0;  // G
-  double x_ = 0;     // X
+  Guarantee::State state_;  // X, and what has happened
   double p_ = 0;
-  double equation_ = 0;                // X_Bps
-  double receive_rate_ = 0;            // X_recv
-  Time last_doubled_{};                // tld
-  Time acknowledged_;                  // t_new: when the newest packet that was acknowledged was sent
-  Time limited_from_, limited_until_;  // the last completed data-limited stretch: excluding both ends
+  double equation_ = 0;      // X_Bps
+  double receive_rate_ = 0;  // X_recv
+  Time last_doubled_{};      // tld
   ReceiveRateSet receive_rates_;
   Guarantee guarantee_;
-  double application_;
   std::uint64_t timeouts_ = 0;
 };
 static_assert(sizeof(TfrcSender) <= 400);

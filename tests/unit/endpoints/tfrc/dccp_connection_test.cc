@@ -65,9 +65,9 @@ class End final : public DccpConnection {
   using DccpConnection::on_timer;
   using DccpConnection::pending_;
   using DccpConnection::repeat;
+  using DccpConnection::repetition_;
   using DccpConnection::send_stray_reset;
   using DccpConnection::send_sync;
-  using DccpConnection::timer_;
   std::uint64_t iss;
 };
 
@@ -125,13 +125,13 @@ TEST(DccpConnection, RepeatsSixTimesAtIntervalsUpTo64Seconds) {
   end.repeat(End::kClose, 30s, now);
   do {
     EXPECT_EQ(types_of(end.sent()), Types{Type::close});
-    waits.push_back(end.timer_ - now);
-    now = end.timer_;
+    waits.push_back(end.repetition_.at() - now);
+    now = end.repetition_.at();
   } while (end.on_timer(now));
   EXPECT_EQ(waits, (std::vector<Duration>{30s, 60s, 64s, 64s, 64s, 64s}));
   EXPECT_TRUE(end.sent().empty());
   end.repeat(End::kClose, 100s, now);
-  EXPECT_EQ(end.timer_ - now, 64s);
+  EXPECT_EQ(end.repetition_.at() - now, 64s);
 }
 
 // Invalid packets must not keep a flow alive whose peer is gone.

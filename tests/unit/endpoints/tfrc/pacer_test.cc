@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "endpoints/tfrc/tfrc.h"
+#include "endpoints/tfrc/pacer.h"
 
 #include <gtest/gtest.h>
 
@@ -49,6 +49,62 @@ TEST(PacedTime, NoGapNoMove) {
   PacedTime t{Time::min()};
   t.advance(PacedGap{});
   EXPECT_EQ(t.at, Time::min());
+}
+
+Pacer at_rate(double rate, Rate application = {}) {
+  Pacer p(Bytes(1000), application, kStart);
+  p.set_rate(rate, kStart);
+  return p;
+}
+
+TEST(Pacer, ThePacketAfterALateOneIsNotLate) {
+  Pacer p = at_rate(100'000);
+  EXPECT_FALSE(p.begun());
+  EXPECT_EQ(p.next(), kStart);
+  EXPECT_TRUE(p.on_sent(kStart)) << "nothing more is permitted now";
+  EXPECT_EQ(p.next(), kStart + 10ms);
+  p.on_sent(kStart + 11ms);
+  EXPECT_EQ(p.next(), kStart + 20ms);
+}
+
+TEST(Pacer, CreditIsBounded) {
+  Pacer p = at_rate(100'000);
+  p.on_sent(kStart);
+  p.on_sent(kStart + 1s);
+  EXPECT_EQ(p.next(), kStart + 1s - Pacer::kLeastCredit + 10ms);
+  p.set_rtt(100ms);
+  p.on_sent(kStart + 2s);
+  EXPECT_EQ(p.next(), kStart + 2s - 50ms + 10ms);
+  EXPECT_FALSE(p.on_sent(kStart + 2s)) << "more is permitted already";
+}
+
+TEST(Pacer, ANewRateScalesTheWait) {
+  Pacer p = at_rate(100'000);
+  p.on_sent(kStart);
+  p.set_rate(50'000, kStart + 4ms);
+  EXPECT_NEAR(seconds(p.next() - kStart), 0.004 + 0.012, 1e-8);
+  EXPECT_EQ(p.rate(), 50'000);
+}
+
+TEST(Pacer, TheApplicationOffersAtItsOwnRate) {
+  Pacer p = at_rate(100'000, Rate::bytes_per_second(50'000));
+  EXPECT_TRUE(p.follows_application());
+  EXPECT_FALSE(p.on_sent(kStart)) << "the application holds it back";
+  EXPECT_EQ(p.next(), kStart + 20ms);
+  p.set_rate(25'000, kStart + 10ms);
+  EXPECT_FALSE(p.follows_application());
+}
+
+TEST(DataLimits, AreOfTheWholeIntervalThatFeedbackCovers) {
+  DataLimits l;
+  l.on_sent(true, kStart);
+  l.on_sent(false, kStart + 10ms);
+  EXPECT_FALSE(l.on_feedback(kStart + 5ms, 10ms)) << "it was free at the beginning";
+  l.on_sent(false, kStart + 40ms);
+  EXPECT_TRUE(l.on_feedback(kStart + 40ms, 10ms));
+  l.on_sent(true, kStart + 50ms);
+  EXPECT_TRUE(l.on_feedback(kStart + 45ms, 5ms)) << "before the stretch ended";
+  EXPECT_FALSE(l.on_feedback(kStart + 50ms, 5ms));
 }
 
 }  // namespace
