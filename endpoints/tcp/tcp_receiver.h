@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A TCP sink: the passive end of a connection that takes what comes (RFC 9293, 5681 4.2, 5961, 7323).
 //
+// Each of its parts has a state of its own: the sequence space (receive_sequence.h), the acknowledgements
+// that are due (due_acks.h), the SYNs' options and timestamps (sink_options.h), the bytes (stream_check.h),
+// its own SYN and FIN (tcp_output.h). TcpReceiver passes a segment through the checks of the RFCs to them.
+//
 // Delivers in order, checks bytes against StreamPattern, keeps none: only ranges are kept beyond RCV.NXT, and
 // reported by SACK and D-SACK (RFC 2018, 2883); congestion marks are echoed (RFC 3168): both if the peer
 // offers them. The window is always SinkParams::window, so it never shrinks. The receiver closes when its
 // peer does. It sends SYN, FIN and ACKs; TcpOutput lets a derived sink send a few bytes (iperf3).
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "conditioners/rng.h"
+#include "endpoints/engine/arrivals.h"
 #include "endpoints/engine/engine.h"
 #include "endpoints/engine/sink_params.h"
+#include "endpoints/tcp/due_acks.h"
 #include "endpoints/tcp/ecn.h"
-#include "endpoints/tcp/range_set.h"
+#include "endpoints/tcp/receive_sequence.h"
 #include "endpoints/tcp/sack_report.h"
+#include "endpoints/tcp/sink_options.h"
+#include "endpoints/tcp/stream_check.h"
 #include "endpoints/tcp/tcp_output.h"
 #include "endpoints/tcp/tcp_state.h"
 #include "endpoints/tcp/wire_tcp.h"
@@ -24,40 +32,25 @@
 
 namespace surety::endpoints {
 
-// The parts of a TCP stream beyond RCV.NXT that have arrived: ranges without bytes. All data within the
-// offered window has room here, however many holes there are (range_set.h).
-class TcpReassembly {
+// Writes the segments of one TCP sink as IP packets of best effort, and counts them.
+class ReplyWriter {
  public:
-  // Effect of a segment: some of it is new; nothing is new; or nothing was noted, since it needs one range
-  // more than there may be.
-  enum class Added : std::uint8_t { fresh, duplicate, full };
+  explicit ReplyWriter(const Tuple& tuple)
+      : ip_(tuple, tcp::kProtocol), local_port_(tuple.local_port), remote_port_(tuple.remote_port) {}
 
-  // Notes [begin, end), begin before end, that lies beyond RCV.NXT.
-  Added add(std::uint32_t begin, std::uint32_t end) {
-    if (ranges_.overlap(begin, end) == RangeSet::Range{begin, end}) return Added::duplicate;
-    return ranges_.add(begin, end) ? Added::fresh : Added::full;
-  }
-
-  // RCV.NXT, when everything before `next` has arrived in order: the end of what is contiguous then. Forgets
-  // everything before that.
-  std::uint32_t advance(std::uint32_t next) {
-    const std::size_t i = ranges_.behind(next);
-    const bool joins = i < ranges_.size() && static_cast<std::int32_t>(ranges_[i].begin - next) <= 0;
-    if (joins) next = ranges_[i].end;
-    ranges_.pop_front(i + (joins ? 1 : 0));
-    return next;
-  }
-
-  bool empty() const { return ranges_.empty(); }
-  const RangeSet& ranges() const { return ranges_; }
+  // A segment with nothing but ports and these.
+  tcp::Segment segment(std::uint32_t sequence, std::uint8_t flags) const;
+  void write(const tcp::Segment& s, Slot& slot);
+  void read(FlowReading& out) const;  // sent_*
 
  private:
-  RangeSet ranges_;
+  IpWriter ip_;
+  std::uint16_t local_port_, remote_port_;
+  std::uint64_t packets_ = 0, bytes_ = 0;
 };
 
 class TcpReceiver : public Engine {
  public:
-  static constexpr Duration kDelayedAck = std::chrono::milliseconds(40);
   // Nothing acceptable for so long: the peer has gone (RFC 9293 3.9.1.1: the user timeout).
   static constexpr Duration kSilence = std::chrono::minutes(5);
   // Not 2 MSL: ports here are the sinks', so an old duplicate meets a listener. Long enough to acknowledge
@@ -76,12 +69,10 @@ class TcpReceiver : public Engine {
   Failure failure() const override { return state_.failure(); }
   void read(FlowReading& out) const override;
 
-  // Payload bytes that are not StreamPattern's, of a stream that began with it: its first kRecognised bytes,
-  // or all if there are less. Any other stream is none of our business: zero.
-  std::uint64_t mismatches() const { return mismatches_; }
-  static constexpr std::uint64_t kRecognised = 16;
-  std::uint64_t delivered() const { return delivered_; }  // payload bytes
-  Time heard() const { return heard_; }                   // the last acceptable segment
+  // Payload bytes that differ from StreamPattern (stream_check.h).
+  std::uint64_t mismatches() const { return stream_.mismatches(); }
+  std::uint64_t delivered() const { return sequence_.delivered(); }  // payload bytes
+  Time heard() const { return heard_; }                              // the last acceptable segment
 
  protected:
   // For a sink that reads: with `reads` set nothing is taken out of order and on_bytes() sees each byte once.
@@ -92,79 +83,54 @@ class TcpReceiver : public Engine {
   void end(Failure failure) { state_.end(failure); }  // at once, and silently
 
  private:
+  using Text = ReceiveSequence::Text;
+
+  TcpReceiver(const SinkParams& params, const Tuple& tuple, const IpPacket& packet, const tcp::Segment& syn,
+              Time now, std::uint64_t seed);
   Refusal read_intact(const IpPacket& packet, tcp::Segment& s);
-  bool in_window(std::uint32_t sequence) const { return sequence - next_ < window_; }
-  bool acceptable(const tcp::Segment& s) const;
   Refusal on_reset(const tcp::Segment& s, Time now);
   Refusal on_syn(const tcp::Segment& s, Time now);
   Refusal on_unacceptable(const IpPacket& packet, const tcp::Segment& s, Time now);
   Refusal check_timestamps(const tcp::Segment& s, Time now);
   Refusal check_ack(const tcp::Segment& s, Time now);
-  void note_timestamp(const tcp::Segment& s);
   void on_ack(const tcp::Segment& s, Time now);
   Refusal on_text(const tcp::Segment& s, Time now);
-  Refusal take_beyond(std::span<const std::uint8_t> bytes, std::uint32_t begin, bool fin);
-  void deliver(std::span<const std::uint8_t> bytes, Time now);
-  void compare(std::span<const std::uint8_t> bytes, std::uint64_t offset);
+  Refusal take_beyond(const Text& text);
+  void deliver(const Text& text, Time now);
   void on_fin(Time now);
   void count(const IpPacket& packet, const tcp::Segment& s);
 
-  // tcp_reply.cc
-  void acknowledge() { acknowledge(next_, {}); }
-  void acknowledge(std::uint32_t cause, const tcp::Block& twice);
-  void acknowledged();
+  void acknowledge() { acknowledge(sequence_.next(), {}); }
+  void acknowledge(std::uint32_t cause, const tcp::Block& twice) {
+    acks_.add({sequence_.next(), cause, twice});
+  }
   void challenge(Time now);
   void answer(const tcp::Segment& s, Time now);
   void expire(Time now);
   bool build(Slot& slot, Time now);
-  void build_reset(Slot& slot);
-  void build_piece(Slot& slot, Time now);
-  tcp::Segment blank(Time now) const;
-  std::uint64_t offset_of(std::uint32_t sequence) const {
-    return delivered_ +
-           static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(sequence - next_)));
-  }
+  tcp::Segment own(const TcpOutput::Piece& piece, Time now);
+  tcp::Segment ack(const DueAcks::Due& due, Time now);
+  tcp::Segment blank(std::uint32_t sequence, Time now) const;
 
   // The first lines are what each data segment needs.
-  std::uint32_t next_ = 0;       // RCV.NXT
-  std::uint32_t window_ = 0;     // RCV.WND, bytes: exactly the advertised window
-  std::uint64_t delivered_ = 0;  // stream offset of RCV.NXT
-  std::uint32_t last_ack_ = 0;   // Last.ACK.sent
-  std::uint32_t recent_ = 0;     // TS.Recent
-  // CLOSE-WAIT is left at once.
-  TcpState state_{TcpState::syn_received};
-  bool timestamps_ = false, checks_ = true, matched_ = false, reads_ = false;
-  bool fin_known_ = false, reset_due_ = false, scaled_ = false, sack_ = false;
+  TcpState state_{TcpState::syn_received};  // CLOSE-WAIT is left at once
+  bool reads_ = false;
   EcnEcho ecn_;
-  std::uint8_t unacknowledged_ = 0;  // segments
-  std::uint8_t acks_due_ = 0;
-  std::uint8_t scale_ = 0, peer_scale_ = 0;
-  Time delayed_ack_ = kNever;
+  SinkOptions options_;
+  TimestampEcho timestamps_;
+  StreamCheck stream_;
   Time heard_;
   const SinkParams* params_;
-  std::uint64_t packets_ = 0, bytes_ = 0, in_packets_ = 0, in_bytes_ = 0, carried_ = 0;
-  std::uint16_t local_port_, remote_port_;
-  std::uint16_t mss_;          // the MSS that we offer
-  std::uint16_t segment_ = 0;  // most bytes that we send in one
-  std::uint32_t clock_;        // offset of our timestamps to milliseconds
-  // Acknowledgements in the order in which they became due: a duplicate ACK per segment, and no false
-  // duplicates, however many packets are received between two polls.
-  struct Due {
-    std::uint32_t ack, cause;  // cause: where the segment begins that is beyond RCV.NXT, or the same as `ack`
-    tcp::Block twice;          // range received twice
-  };
-  std::array<Due, 16> ack_due_;
-  IpWriter ip_;
+  Arrivals arrivals_;
+  DueAcks acks_;
+  ReceiveSequence sequence_;
   TcpOutput output_;
+  ReplyWriter writer_;
 
   Time alarm_;                             // next check for silence or TIME-WAIT
-  std::uint32_t fin_ = 0;                  // sequence number of the peer's FIN, when fin_known_
-  std::uint32_t reset_ = 0;                // SEQ of the RST that is due
+  std::optional<std::uint32_t> reset_;     // SEQ of the RST that is due
   std::uint32_t largest_peer_window_ = 0;  // MAX.SND.WND
   ChallengeLimit challenges_;
-  std::uint64_t mismatches_ = 0, duplicates_ = 0, gaps_ = 0, marks_ = 0;
-  std::uint64_t sent_packets_ = 0, sent_bytes_ = 0;
-  TcpReassembly reassembly_;
   SackReport report_;
 };
 static_assert(sizeof(TcpReceiver) <= kEngineBytes);

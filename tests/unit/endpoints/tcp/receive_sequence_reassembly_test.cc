@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "endpoints/tcp/tcp_receiver.h"
+#include "endpoints/tcp/receive_sequence.h"
 
 #include <gtest/gtest.h>
 
