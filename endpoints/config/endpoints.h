@@ -66,6 +66,12 @@ struct Sender {
   const endpoints::SenderParams& common() const {
     return std::visit([](const auto& p) -> const endpoints::SenderParams& { return p.common; }, params);
   }
+  endpoints::Transport transport() const {
+    if (std::holds_alternative<endpoints::UdpParams>(params)) return endpoints::Transport::udp;
+    const auto* const dccp = std::get_if<endpoints::DccpParams>(&params);
+    if (dccp == nullptr) return endpoints::Transport::tcp;
+    return dccp->udp ? endpoints::Transport::dccp_udp : endpoints::Transport::dccp;
+  }
 };
 
 struct Endpoints {

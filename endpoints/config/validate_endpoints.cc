@@ -14,8 +14,6 @@ namespace surety::config {
 namespace {
 
 using endpoints::DccpParams;
-using endpoints::TcpParams;
-using endpoints::UdpParams;
 
 bool over_udp(endpoints::Transport t) {
   return t == endpoints::Transport::udp || t == endpoints::Transport::dccp_udp;
@@ -88,12 +86,6 @@ void check_reach(const Sender& s, const EndpointPort& port, Mark at, Problems& p
   }
 }
 
-endpoints::Transport transport_of(const Sender& s) {
-  if (std::holds_alternative<TcpParams>(s.params)) return endpoints::Transport::tcp;
-  if (std::holds_alternative<UdpParams>(s.params)) return endpoints::Transport::udp;
-  return std::get<DccpParams>(s.params).udp ? endpoints::Transport::dccp_udp : endpoints::Transport::dccp;
-}
-
 void check_senders(EndpointsDraft& draft) {
   std::map<std::tuple<std::size_t, endpoints::Transport, std::string, std::uint16_t>, std::uint64_t> flows;
   for (std::size_t i = 0; i < draft.config.senders.size(); ++i) {
@@ -105,7 +97,7 @@ void check_senders(EndpointsDraft& draft) {
     if (s.common().packet > Bytes(port.mtu))
       draft.problems.error(places.packet, "a packet of {} B does not fit into the MTU {} of port `{}`",
                            s.common().packet.count(), port.mtu, port.name);
-    auto& sum = flows[{s.port, transport_of(s), to_string(s.to), s.to_port}];
+    auto& sum = flows[{s.port, s.transport(), to_string(s.to), s.to_port}];
     const bool fitted = sum <= kSourcePorts;
     sum += s.flows;
     if (fitted && sum > kSourcePorts)

@@ -8,14 +8,10 @@
 
 namespace surety::endpoints {
 
-namespace {
-
 std::string peer(const Tuple& t) {
   return fmt::format(fmt::runtime(t.remote.is_v6() ? "[{}]:{}" : "{}:{}"), to_string(t.remote),
                      t.remote_port);
 }
-
-}  // namespace
 
 std::size_t AcceptedFlows::KeyHash::operator()(const Key& k) const {
   std::uint64_t h = k.tuple.local.low ^ k.tuple.local.high;

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +20,9 @@
 #include "endpoints/report/report.h"
 
 namespace surety::endpoints {
+
+// "198.51.100.1:5001" or "[2001:db8::1]:5001": the other end.
+std::string peer(const Tuple& t);
 
 class AcceptedFlows {
  public:

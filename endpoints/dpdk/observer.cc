@@ -93,11 +93,7 @@ void Observer::add(SenderReading& line, std::size_t flow, const FlowSample& s) c
 FlowIdentity Observer::identity(const SenderFlow& f) const {
   const auto& s = config_.senders[f.line];
   const std::string name = s.flows > 1 ? fmt::format("{}#{}", s.name, f.number + 1) : s.name;
-  const std::string address = to_string(s.to);
-  return {
-      name, s.protocol,
-      s.to.is_v6() ? fmt::format("[{}]:{}", address, s.to_port) : fmt::format("{}:{}", address, s.to_port),
-      s.target, f.transport == Transport::tcp};
+  return {name, s.protocol, peer(f.tuple), s.target, f.transport == Transport::tcp};
 }
 
 EndpointReading Observer::reading() const {

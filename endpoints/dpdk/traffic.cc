@@ -29,12 +29,6 @@ std::uint16_t nth_port(std::uint32_t n) {
   return static_cast<std::uint16_t>(kLowestPort + (kFirstPort - kLowestPort + n) % kPorts);
 }
 
-Transport transport(const config::Sender& s) {
-  if (std::holds_alternative<UdpParams>(s.params)) return Transport::udp;
-  if (std::holds_alternative<TcpParams>(s.params)) return Transport::tcp;
-  return std::get<DccpParams>(s.params).udp ? Transport::dccp_udp : Transport::dccp;
-}
-
 // The UDP port under which a port speaks DCCP in UDP (RFC 6773): one for its sinks and senders.
 std::uint16_t dccp_udp_port(const config::Endpoints& c, std::size_t port) {
   for (const auto& sink : c.sinks)
@@ -167,7 +161,7 @@ void Traffic::plan_flows() {
       used;
   for (std::size_t line = 0; line < config_.senders.size(); ++line) {
     const auto& s = config_.senders[line];
-    SenderFlow f{line, s.port, 0, transport(s), {}, {}, kNoFlowIndex};
+    SenderFlow f{line, s.port, 0, s.transport(), {}, {}, kNoFlowIndex};
     f.tuple.remote = s.to;
     f.tuple.remote_port = s.to_port;
     if (!stations_[s.port]->local_address(f.tuple.remote, f.tuple.local))

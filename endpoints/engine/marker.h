@@ -2,7 +2,6 @@
 // The marks of an IP packet at an end host: its precedence, and the two bits of congestion notification.
 #pragma once
 
-#include "conditioners/packet.h"
 #include "conditioners/token_bucket.h"
 #include "endpoints/engine/engine.h"
 #include "endpoints/engine/sender_params.h"
@@ -11,29 +10,39 @@
 
 namespace surety::endpoints {
 
-// The host marker of the ARD paper:
-// a sender's own token bucket decides the precedence of each of its packets.
+// The host marker of the ARD paper: a sender's own token bucket decides the precedence of each of its
+// packets, which are counted by it.
 //
-// Without `mark` every packet is IN with the flow's DSCP. 16 bytes of state.
+// Without `mark` every packet is IN with the flow's DSCP.
 class HostMarker {
  public:
   HostMarker(const SenderParams& params, Time now) {
     if (params.mark) bucket_.reset(*params.mark, now);
   }
 
-  // Precedence of a packet of `length` bytes that leaves at `now`.
-  Precedence mark(const SenderParams& params, std::uint32_t length, Time now) {
-    if (!params.mark) return Precedence::in;
-    bucket_.fill(*params.mark, now);
-    return bucket_.take(*params.mark, params.mark->cost(length)) ? Precedence::in : Precedence::out;
+  // DSCP of a packet of `length` bytes, which leaves at `now`.
+  std::uint8_t mark(const SenderParams& params, std::uint32_t length, Time now) {
+    ++packets_;
+    bytes_ += length;
+    if (params.mark) {
+      bucket_.fill(*params.mark, now);
+      if (!bucket_.take(*params.mark, params.mark->cost(length))) return params.dscp_out;
+    }
+    ++in_packets_;
+    return params.dscp;
   }
 
-  static std::uint8_t dscp(const SenderParams& params, Precedence p) {
-    return p == Precedence::in ? params.dscp : params.dscp_out;
+  std::uint64_t packets() const { return packets_; }
+  std::uint64_t bytes() const { return bytes_; }
+  void read(FlowReading& out) const {  // sent_*
+    out.sent_packets = packets_;
+    out.sent_bytes = bytes_;
+    out.sent_in_packets = in_packets_;
   }
 
  private:
   TokenBucket bucket_;
+  std::uint64_t packets_ = 0, bytes_ = 0, in_packets_ = 0;
 };
 
 // Sets ECT(0) (RFC 3168 5) in a packet that IpWriter wrote, whatever protocol is in it: both ends understand

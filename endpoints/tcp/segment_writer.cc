@@ -40,18 +40,8 @@ tcp::Segment SegmentWriter::segment(std::uint32_t sequence, std::uint8_t flags) 
 
 void SegmentWriter::write(const tcp::Segment& s, tcp::Payload payload, Slot& slot, Time now, bool ect) {
   const std::uint32_t length = packet_length(s, static_cast<std::uint32_t>(payload.length));
-  const Precedence precedence = marker_.mark(*params_, length, now);
-  tcp::write(s, payload, ip_, HostMarker::dscp(*params_, precedence), slot);
+  tcp::write(s, payload, ip_, marker_.mark(*params_, length, now), slot);
   if (ect) set_ect(slot);
-  ++packets_;
-  bytes_ += length;
-  in_packets_ += precedence == Precedence::in ? 1 : 0;
-}
-
-void SegmentWriter::read(FlowReading& out) const {
-  out.sent_packets = packets_;
-  out.sent_bytes = bytes_;
-  out.sent_in_packets = in_packets_;
 }
 
 }  // namespace surety::endpoints

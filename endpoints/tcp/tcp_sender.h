@@ -47,7 +47,7 @@ class SegmentWriter {
   std::uint32_t packet_length(const tcp::Segment& s, std::uint32_t payload) const {
     return static_cast<std::uint32_t>(ip_.header_length() + tcp::header_length(s)) + payload;
   }
-  void read(FlowReading& out) const;  // sent_*
+  void read(FlowReading& out) const { marker_.read(out); }  // sent_*
 
  private:
   const SenderParams* params_;
@@ -56,7 +56,6 @@ class SegmentWriter {
   std::uint32_t iss_;
   std::uint16_t local_port_, remote_port_;
   std::uint16_t mss_;
-  std::uint64_t packets_ = 0, bytes_ = 0, in_packets_ = 0;
 };
 
 class TcpSender final : public Engine {

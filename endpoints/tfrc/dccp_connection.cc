@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/tfrc/dccp_connection.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 
 #include "conditioners/rng.h"
@@ -25,19 +27,10 @@ std::uint64_t initial_sequence(std::uint64_t seed) {
 
 // Options that are implemented, and so may be marked Mandatory.
 bool understood(std::uint8_t type) {
-  switch (type) {
-    case dccp::kSlowReceiver:
-    case dccp::kNdpCount:
-    case dccp::kTimestamp:
-    case dccp::kTimestampEcho:
-    case dccp::kElapsedTime:
-    case dccp::kLossEventRate:
-    case dccp::kLossIntervals:
-    case dccp::kReceiveRate:
-      return true;
-    default:
-      return false;
-  }
+  constexpr std::array<std::uint8_t, 8> kAll{dccp::kSlowReceiver,  dccp::kNdpCount,    dccp::kTimestamp,
+                                             dccp::kTimestampEcho, dccp::kElapsedTime, dccp::kLossEventRate,
+                                             dccp::kLossIntervals, dccp::kReceiveRate};
+  return std::ranges::find(kAll, type) != kAll.end();
 }
 
 bool is_feature_option(std::uint8_t type) {
@@ -57,22 +50,10 @@ DccpConnection::DccpConnection(dccp::Role role, const Tuple& tuple, dccp::Packet
 }
 
 FlowState DccpConnection::state() const {
-  switch (phase_) {
-    case Phase::idle:
-      return FlowState::idle;
-    case Phase::request:
-    case Phase::respond:
-      return FlowState::connecting;
-    case Phase::partopen:
-    case Phase::open:
-      return FlowState::open;
-    case Phase::close_req:
-    case Phase::closing:
-      return FlowState::closing;
-    case Phase::closed:
-      break;
-  }
-  return FlowState::closed;
+  using S = FlowState;
+  constexpr std::array kStates{S::idle, S::connecting, S::connecting, S::open,
+                               S::open, S::closing,    S::closing,    S::closed};
+  return kStates[static_cast<std::size_t>(phase_)];
 }
 
 void DccpConnection::send_sync(std::uint64_t ack, Time now) {
@@ -228,42 +209,19 @@ void DccpConnection::write_stray_reset(Slot& slot) {
 }
 
 void DccpConnection::write_control(Slot& slot) {
-  // The lowest bit first: a Reset before all.
-  const auto what = static_cast<std::uint8_t>(1u << std::countr_zero(pending_));
-  pending_ = static_cast<std::uint8_t>(pending_ & ~what);
-  if (what == kReset && phase_ != Phase::closed) return write_stray_reset(slot);
+  // In the order of Pending's bits: a Reset before all.
+  constexpr std::array kTypes{Type::reset,    Type::sync, Type::sync_ack, Type::request,
+                              Type::response, Type::ack,  Type::close,    Type::close_req};
   dccp::Packet p;
+  p.type = kTypes[static_cast<std::size_t>(std::countr_zero(pending_))];
+  pending_ = static_cast<std::uint8_t>(pending_ & (pending_ - 1));
+  const bool resets = p.type == Type::reset, syncs = p.type == Type::sync || p.type == Type::sync_ack;
+  if (resets && phase_ != Phase::closed) return write_stray_reset(slot);
   p.ccval = ccval_;
-  p.ack = sequence_.gsr();
-  switch (what) {
-    case kReset:
-      p.type = Type::reset;
-      p.reset_code = reset_code_;
-      p.reset_data = reset_data_;
-      break;
-    case kSync:
-      p.type = Type::sync;
-      p.ack = sync_ack_number_;
-      break;
-    case kSyncAck:
-      p.type = Type::sync_ack;
-      p.ack = sync_ack_number_;
-      break;
-    case kRequest:
-      p.type = Type::request;
-      break;
-    case kResponse:
-      p.type = Type::response;
-      break;
-    case kAck:
-      p.type = Type::ack;
-      break;
-    case kClose:
-      p.type = Type::close;
-      break;
-    default:
-      p.type = Type::close_req;
-      break;
+  p.ack = syncs ? sync_ack_number_ : sequence_.gsr();
+  if (resets) {
+    p.reset_code = reset_code_;
+    p.reset_data = reset_data_;
   }
   write_packet(slot, p);
 }

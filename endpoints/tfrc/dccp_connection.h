@@ -129,6 +129,7 @@ class DccpConnection : public Engine {
   // The timer of repeat(): false when it has run out of tries.
   bool on_timer(Time now);
 
+  // In the order in which they are written.
   enum Pending : std::uint8_t {
     kReset = 1,
     kSync = 2,

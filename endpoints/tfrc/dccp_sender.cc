@@ -185,17 +185,13 @@ bool DccpSender::build(Slot& slot, Time now) {
   if (common.total_payload != 0) payload = std::min(payload, common.total_payload - sent_payload_);
   const auto length = static_cast<std::uint32_t>(header + payload);
   if (length > slot.capacity) return false;
-  const Precedence precedence = marker_.mark(common, length, now);
-  const std::uint8_t dscp = HostMarker::dscp(common, precedence), counter = tfrc_.window_counter(now);
+  const std::uint8_t dscp = marker_.mark(common, length, now), counter = tfrc_.window_counter(now);
   if (known)
     writer_.write_data(slot, sequence_.next(), counter, dccp::ticks(now), length, dscp);
   else
     writer_.write_data_ack(slot, sequence_.next(), sequence_.gsr(), counter, dccp::ticks(now), length, dscp);
   if (params_.ecn && !features_.remote_ecn_incapable()) set_ect(slot);
   tfrc_.on_sent(now);
-  ++sent_packets_;
-  sent_bytes_ += length;
-  sent_in_ += precedence == Precedence::in ? 1 : 0;
   sent_payload_ += payload;
   if (common.total_payload != 0 && sent_payload_ >= common.total_payload) close(now);
   return true;
@@ -230,9 +226,7 @@ Time DccpSender::next_wakeup() const {
 
 void DccpSender::read(FlowReading& out) const {
   tfrc_.read(out);
-  out.sent_packets = sent_packets_;
-  out.sent_bytes = sent_bytes_;
-  out.sent_in_packets = sent_in_;
+  marker_.read(out);
   const double share =
       1 - static_cast<double>(data_header_) /
               static_cast<double>(std::max<std::uint64_t>(params_.common.packet.count(), data_header_));

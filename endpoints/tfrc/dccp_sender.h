@@ -49,7 +49,7 @@ class DccpSender final : public DccpConnection {
   const DccpParams& params_;
   TfrcSender tfrc_;
   Time stop_;
-  std::uint64_t sent_packets_ = 0, sent_bytes_ = 0, sent_in_ = 0, sent_payload_ = 0;
+  std::uint64_t sent_payload_ = 0;
   HostMarker marker_;
   std::uint32_t data_header_;  // bytes before the payload of a Data packet, IP included
 

@@ -31,14 +31,10 @@ bool UdpSender::build(Slot& slot, Time now) {
     remaining_ = 0;
     return false;
   }
-  const SenderParams& common = params_->common;
-  const Precedence precedence = marker_.mark(common, static_cast<std::uint32_t>(length), now);
-  udp::write_data(ip_, HostMarker::dscp(common, precedence), tuple_, sequence_++,
-                  static_cast<std::uint64_t>(now.time_since_epoch().count()), payload, slot);
+  const std::uint8_t dscp = marker_.mark(params_->common, static_cast<std::uint32_t>(length), now);
+  udp::write_data(ip_, dscp, tuple_, sequence_++, static_cast<std::uint64_t>(now.time_since_epoch().count()),
+                  payload, slot);
   remaining_ -= std::min<std::uint64_t>(remaining_, payload);
-  ++sent_packets_;
-  sent_bytes_ += length;
-  sent_in_packets_ += precedence == Precedence::in ? 1 : 0;
   cbr_.on_sent(now);
   return true;
 }
@@ -63,7 +59,7 @@ Time UdpSender::next_wakeup() const {
 
 void UdpSender::finish(Time now) {
   linger_end_ = now + kLinger;
-  state_ = sent_packets_ == 0 || failure_ != Failure::none ? FlowState::closed : FlowState::closing;
+  state_ = marker_.packets() == 0 || failure_ != Failure::none ? FlowState::closed : FlowState::closing;
 }
 
 void UdpSender::close(Time now) {
@@ -73,14 +69,11 @@ void UdpSender::close(Time now) {
 // True if one sink can have received this of what this sender has sent.
 bool UdpSender::believable(const ReceiverReport& r) const {
   const std::uint64_t fresh = r.packets - r.duplicates;
-  const bool possible = r.duplicates <= r.packets && fresh <= sent_packets_ &&
-                        r.lost <= sent_packets_ - fresh && r.in_packets <= r.packets &&
+  const bool possible = r.duplicates <= r.packets && fresh <= marker_.packets() &&
+                        r.lost <= marker_.packets() - fresh && r.in_packets <= r.packets &&
                         r.in_bytes <= r.bytes && r.payload_bytes <= r.bytes &&
-                        r.payload_bytes <= sent_bytes_ && r.reordered <= fresh;
-  return possible && r.packets >= report_.packets && r.bytes >= report_.bytes &&
-         r.in_packets >= report_.in_packets && r.in_bytes >= report_.in_bytes &&
-         r.payload_bytes >= report_.payload_bytes && r.duplicates >= report_.duplicates &&
-         r.reordered >= report_.reordered;
+                        r.payload_bytes <= marker_.bytes() && r.reordered <= fresh;
+  return possible && r.follows(report_);
 }
 
 Refusal UdpSender::receive(const IpPacket& packet, Time now) {
@@ -98,23 +91,14 @@ Refusal UdpSender::receive(const IpPacket& packet, Time now) {
   reported_ = true;
   report_number_ = header.sequence;
   report_ = report;
-  const bool accounted = report.packets - report.duplicates + report.lost == sent_packets_;
+  const bool accounted = report.packets - report.duplicates + report.lost == marker_.packets();
   if (state_ == FlowState::closing && accounted) linger_end_ = now;
   return Refusal::none;
 }
 
 void UdpSender::read(FlowReading& out) const {
-  out.sent_packets = sent_packets_;
-  out.sent_bytes = sent_bytes_;
-  out.sent_in_packets = sent_in_packets_;
-  out.received_packets = report_.packets;
-  out.received_bytes = report_.bytes;
-  out.received_in_packets = report_.in_packets;
-  out.received_in_bytes = report_.in_bytes;
-  out.payload_bytes = report_.payload_bytes;
-  out.lost_packets = report_.lost;
-  out.duplicate_packets = report_.duplicates;
-  out.reordered_packets = report_.reordered;
+  marker_.read(out);
+  report_.read(out);
   out.sending = params_->rate;
 }
 

@@ -94,7 +94,6 @@ class UdpSender final : public Engine {
   std::uint32_t payload_;  // payload of a full packet
   std::uint32_t sequence_ = 0;
   std::uint64_t remaining_;  // payload to send; as good as without end where the parameters say none
-  std::uint64_t sent_packets_ = 0, sent_bytes_ = 0, sent_in_packets_ = 0;
   HostMarker marker_;
   IpWriter ip_;
   Tuple tuple_;

@@ -66,15 +66,8 @@ Refusal UdpSink::receive(const IpPacket& packet, Time now) {
 
 // Counted since the sender began.
 ReceiverReport UdpSink::since_start() const {
-  ReceiverReport r;
-  r.packets = total_.packets - base_.packets;
-  r.bytes = total_.bytes - base_.bytes;
-  r.in_packets = total_.in_packets - base_.in_packets;
-  r.in_bytes = total_.in_bytes - base_.in_bytes;
-  r.payload_bytes = total_.payload_bytes - base_.payload_bytes;
+  ReceiverReport r = total_ - base_;
   r.lost = window_.lost();
-  r.duplicates = total_.duplicates - base_.duplicates;
-  r.reordered = total_.reordered - base_.reordered;
   return r;
 }
 
@@ -122,14 +115,11 @@ void UdpSink::close(Time now) {
 
 void UdpSink::read(FlowReading& out) const {
   out.sent_packets = reports_;
-  out.received_packets = total_.packets + foreign_packets_;
-  out.received_bytes = total_.bytes + foreign_bytes_;
-  out.received_in_packets = total_.in_packets;
-  out.received_in_bytes = total_.in_bytes;
-  out.payload_bytes = total_.payload_bytes + foreign_payload_;
+  total_.read(out);
+  out.received_packets += foreign_packets_;
+  out.received_bytes += foreign_bytes_;
+  out.payload_bytes += foreign_payload_;
   out.lost_packets = window_.lost_in_all();
-  out.duplicate_packets = total_.duplicates;
-  out.reordered_packets = total_.reordered;
   out.one_way_delay_sum = static_cast<double>(static_cast<std::int64_t>(delay_sum_)) * 1e-9;
 }
 

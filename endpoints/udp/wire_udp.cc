@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/udp/wire_udp.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -43,6 +44,28 @@ std::size_t write_headers(const IpWriter& ip, std::uint8_t dscp, const Tuple& tu
 }
 
 }  // namespace
+
+bool ReceiverReport::follows(const ReceiverReport& earlier) const {
+  return std::ranges::all_of(kCounters,
+                             [&](auto c) { return c == &ReceiverReport::lost || this->*c >= earlier.*c; });
+}
+
+ReceiverReport ReceiverReport::operator-(const ReceiverReport& earlier) const {
+  ReceiverReport r;
+  for (const auto c : kCounters) r.*c = this->*c - earlier.*c;
+  return r;
+}
+
+void ReceiverReport::read(FlowReading& out) const {
+  out.received_packets = packets;
+  out.received_bytes = bytes;
+  out.received_in_packets = in_packets;
+  out.received_in_bytes = in_bytes;
+  out.payload_bytes = payload_bytes;
+  out.lost_packets = lost;
+  out.duplicate_packets = duplicates;
+  out.reordered_packets = reordered;
+}
 
 Refusal read(const IpPacket& packet, Datagram& out) {
   const auto bytes = packet.payload;

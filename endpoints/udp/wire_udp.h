@@ -50,6 +50,10 @@ struct ReceiverReport {
   std::uint64_t in_packets = 0, in_bytes = 0;  // IN packets and bytes among these
   std::uint64_t payload_bytes = 0;             // UDP payload, each packet once
   std::uint64_t lost = 0, duplicates = 0, reordered = 0;
+  // True if no counter has gone back since `earlier`, but for `lost`, which may.
+  bool follows(const ReceiverReport& earlier) const;
+  ReceiverReport operator-(const ReceiverReport& earlier) const;
+  void read(FlowReading& out) const;  // received_*, payload_bytes, lost, duplicates and reordered
   friend bool operator==(const ReceiverReport&, const ReceiverReport&) = default;
 };
 
