@@ -13,6 +13,7 @@
 #include "endpoints/dpdk/bench_pacing.h"
 #include "endpoints/dpdk/bench_pair.h"
 #include "endpoints/dpdk/plan.h"
+#include "router/process/repetitions.h"
 
 namespace surety::endpoints {
 
@@ -24,14 +25,9 @@ struct Row {
   std::string protocol;
   std::uint64_t flows = 0;
   std::uint32_t packet = 0;
-  std::vector<double> cycles;  // per data packet, one per repetition
-  double answers = 0;          // per data packet
-  std::size_t memory = 0;      // bytes per flow
-  double median() const {
-    auto v = cycles;
-    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-    return v[v.size() / 2];
-  }
+  Repetitions cycles;      // per data packet
+  double answers = 0;      // per data packet
+  std::size_t memory = 0;  // bytes per flow
 };
 
 // In TSC cycles, without what the kernel gave to others meanwhile.
@@ -53,36 +49,30 @@ Row measure(const BenchOptions& o, const std::string& protocol, std::uint64_t fl
   BenchPair pair(protocol, static_cast<std::uint32_t>(flows), packet);
   Row row{protocol, flows, packet, {}, 0, pair.memory_per_flow()};
   const std::uint64_t sent = pair.sent(), answers = pair.answers();
-  for (int i = 0; i < o.repetitions; ++i) row.cycles.push_back(cycles_per_packet(pair));
+  for (int i = 0; i < o.repetitions; ++i) row.cycles.add(cycles_per_packet(pair));
   row.answers = static_cast<double>(pair.answers() - answers) / static_cast<double>(pair.sent() - sent);
   pair.must_be_clean();
   return row;
 }
 
 void print(const Row& row, bool json) {
-  const double mhz = static_cast<double>(rte_get_tsc_hz()) / 1e6, cycles = row.median();
+  const double mhz = static_cast<double>(rte_get_tsc_hz()) / 1e6, cycles = row.cycles.median();
   const double budget = cycle_budget(row.protocol, row.flows);
-  const auto [low, high] = std::minmax_element(row.cycles.begin(), row.cycles.end());
   if (json) {
-    std::cout << nlohmann::ordered_json{{"protocol", row.protocol},
-                                        {"flows", row.flows},
-                                        {"packet", row.packet},
-                                        {"cycles_per_packet", cycles},
-                                        {"min", *low},
-                                        {"max", *high},
-                                        {"budget", budget},
-                                        {"mpps", mhz / cycles},
-                                        {"answers_per_packet", row.answers},
-                                        {"memory_per_flow", row.memory},
-                                        {"memory_budget", kFlowBytesBudget}}
-                     .dump()
-              << std::endl;
+    nlohmann::ordered_json j{{"protocol", row.protocol}, {"flows", row.flows}, {"packet", row.packet}};
+    row.cycles.write(j);
+    j.update({{"budget", budget},
+              {"mpps", mhz / cycles},
+              {"answers_per_packet", row.answers},
+              {"memory_per_flow", row.memory},
+              {"memory_budget", kFlowBytesBudget}});
+    std::cout << j.dump() << std::endl;
     return;
   }
   std::cout << fmt::format(
                    "{:<9} {:>7} {:>6} {:>7.1f} {:>7.1f} {:>7.1f} {:>6.0f}{} {:>6.1f} {:>7.2f} {:>6}{}",
-                   row.protocol, row.flows, row.packet, cycles, *low, *high, budget,
-                   cycles <= budget ? ' ' : '!', mhz / cycles, row.answers, row.memory,
+                   row.protocol, row.flows, row.packet, cycles, row.cycles.least(), row.cycles.greatest(),
+                   budget, cycles <= budget ? ' ' : '!', mhz / cycles, row.answers, row.memory,
                    row.memory <= kFlowBytesBudget ? ' ' : '!')
             << std::endl;
 }

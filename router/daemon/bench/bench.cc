@@ -91,7 +91,7 @@ std::vector<BenchRow> measure(BenchBed& bed, const BenchOptions& o, std::uint64_
   for (int i = 0; o.step ? static_cast<bool>(std::getline(std::cin, line)) : i < o.repetitions; ++i) {
     for (std::size_t r = 0; r < rows.size(); ++r) {
       subjects[r]->attach();
-      rows[r].cycles.push_back(subjects[r]->cycles_per_packet(kPacketsPerRun));
+      rows[r].cycles.add(subjects[r]->cycles_per_packet(kPacketsPerRun));
     }
     if (o.step) print_step(rows);
   }

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -17,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 std::optional<double> median_of(const std::vector<BenchRow>& rows, const std::string& path) {
   for (const auto& r : rows)
-    if (r.path == path) return r.median();
+    if (r.path == path) return r.cycles.median();
   return std::nullopt;
 }
 
@@ -36,17 +35,13 @@ struct Beside {
 };
 
 void print_json(const BenchRow& row, const Beside& beside, double hz) {
-  const auto [low, high] = std::minmax_element(row.cycles.begin(), row.cycles.end());
-  Json j{{"path", row.path},
-         {"flows", row.flows},
-         {"family", row.family},
-         {"cycles_per_packet", row.median()},
-         {"min", *low},
-         {"max", *high},
-         {"mpps", hz / 1e6 / row.median()}};
+  const double cycles = row.cycles.median();
+  Json j{{"path", row.path}, {"flows", row.flows}, {"family", row.family}};
+  row.cycles.write(j);
+  j["mpps"] = hz / 1e6 / cycles;
   if (beside.feed) j["feed_cycles"] = *beside.feed;
-  if (beside.anchor) j["ratio_to_anchor"] = row.median() / *beside.anchor;
-  if (beside.everything) j["ratio_to_everything"] = row.median() / *beside.everything;
+  if (beside.anchor) j["ratio_to_anchor"] = cycles / *beside.anchor;
+  if (beside.everything) j["ratio_to_everything"] = cycles / *beside.everything;
   j["stages"] = stages_json(row);
   std::cout << j.dump() << '\n';
 }
@@ -71,16 +66,7 @@ void print_times(const char* what, const BenchHistogram& h, double hz) {
                            us(h.longest(), hz), h.above(static_cast<std::uint64_t>(50e-6 * hz)));
 }
 
-double median_of(std::vector<double> v) {
-  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-  return v[v.size() / 2];
-}
-
 }  // namespace
-
-double BenchRow::median() const {
-  return median_of(cycles);
-}
 
 void print_rows_header(unsigned core, int repetitions, double hz) {
   std::cout << fmt::format(
@@ -97,10 +83,11 @@ void print_rows(const std::vector<BenchRow>& rows, bool json, double hz) {
       print_json(row, beside, hz);
       continue;
     }
-    const auto [low, high] = std::minmax_element(row.cycles.begin(), row.cycles.end());
+    const double cycles = row.cycles.median();
     std::cout << fmt::format("{:<11} {:>8} IPv{} {:>7.1f} {:>7.1f} {:>7.1f} {:>6.1f}", row.path, row.flows,
-                             row.family, row.median(), *low, *high, hz / 1e6 / row.median());
-    if (one) std::cout << fmt::format(" {:>6.2f}", row.median() / *one);
+                             row.family, cycles, row.cycles.least(), row.cycles.greatest(),
+                             hz / 1e6 / cycles);
+    if (one) std::cout << fmt::format(" {:>6.2f}", cycles / *one);
     const auto stages = stages_json(row);
     for (const auto& [name, value] : stages.items())
       std::cout << fmt::format("  {} {:.0f}", name, value.get<double>());
@@ -114,7 +101,7 @@ void print_workers(const std::vector<BenchWorkers>& rows, bool json) {
     std::cout << fmt::format("{:<24} {:>8} {:>10} {:>10} {:>8}\n", "", "flows", "one, Mpps", "two, Mpps",
                              "ratio");
   for (const auto& row : rows) {
-    const double one = median_of(row.one) / 1e6, two = median_of(row.two) / 1e6;
+    const double one = row.one.median() / 1e6, two = row.two.median() / 1e6;
     if (json)
       std::cout << Json{{"workers", row.what},
                         {"flows", row.flows},
@@ -132,7 +119,7 @@ void print_workers(const std::vector<BenchWorkers>& rows, bool json) {
 
 void print_step(const std::vector<BenchRow>& rows) {
   Json j = Json::object();
-  for (const auto& row : rows) j[row.path + (row.family == 6 ? ", IPv6" : "")] = row.cycles.back();
+  for (const auto& row : rows) j[row.path + (row.family == 6 ? ", IPv6" : "")] = row.cycles.last();
   std::cout << j.dump() << std::endl;
 }
 

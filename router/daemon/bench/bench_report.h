@@ -8,6 +8,7 @@
 #include "router/daemon/bench/bench_latency.h"
 #include "router/daemon/bench/bench_workers.h"
 #include "router/pipeline/counters.h"
+#include "router/process/repetitions.h"
 
 namespace surety {
 
@@ -15,9 +16,8 @@ struct BenchRow {
   std::string path;
   std::uint64_t flows = 0;
   int family = 4;
-  std::vector<double> cycles;  // per packet, one per repetition
+  Repetitions cycles;  // per packet
   StageCounters stages;
-  double median() const;
 };
 
 // Prints the rows of one family and number of flows. `hz`: cycles per second.

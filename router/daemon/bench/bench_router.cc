@@ -249,18 +249,20 @@ config::Config bench_config(const std::string& path, std::uint32_t flows, std::s
   return c;
 }
 
+BenchPool make_bench_pool(const char* name, unsigned buffers) {
+  BenchPool pool(rte_pktmbuf_pool_create(name, buffers, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
+                                         static_cast<int>(rte_socket_id())));
+  if (pool) return pool;
+  throw std::runtime_error(
+      "no memory for packet buffers; reserve hugepages: `echo 512 > /proc/sys/vm/nr_hugepages`");
+}
+
 std::uint32_t BenchBed::max_routes(bool core) {
   return kEdgeRoutes + (core ? kCoreRoutes4 : 0) + 16;
 }
 
 BenchBed::BenchBed(bool core, std::size_t ports, std::size_t exits)
-    : pool_(rte_pktmbuf_pool_create("bench", kMbufs, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
-                                    static_cast<int>(rte_socket_id()))),
-      exits_(exits),
-      forwarding_(max_routes(core), 1) {
-  if (!pool_)
-    throw std::runtime_error(
-        "no memory for packet buffers; reserve hugepages: `echo 512 > /proc/sys/vm/nr_hugepages`");
+    : pool_(make_bench_pool("bench", kMbufs)), exits_(exits), forwarding_(max_routes(core), 1) {
   for (std::size_t p = 0; p < ports; ++p) {
     const config::Port port = null_port(p, p == 0);
     ports_.push_back(std::make_unique<DpdkPort>(port, p, pool_.get()));

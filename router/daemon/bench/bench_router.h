@@ -29,6 +29,13 @@ namespace surety {
 config::Config bench_config(const std::string& path, std::uint32_t flows, std::size_t pairs = 1,
                             std::size_t exits = 1);
 
+struct FreeBenchPool {
+  void operator()(rte_mempool* p) const { rte_mempool_free(p); }
+};
+using BenchPool = std::unique_ptr<rte_mempool, FreeBenchPool>;
+// Packet buffers. Throws std::runtime_error, one sentence with the fix.
+BenchPool make_bench_pool(const char* name, unsigned buffers);
+
 // The ports, packet buffers and routes that all rows share.
 class BenchBed {
  public:
@@ -54,15 +61,12 @@ class BenchBed {
   void use(BenchFeed* feed) { feed_ = feed; }
 
  private:
-  struct FreePool {
-    void operator()(rte_mempool* p) const { rte_mempool_free(p); }
-  };
   void add_routes(const std::vector<Prefix>& routes);
   // rte_rx_callback_fn; `self` is a BenchBed.
   static std::uint16_t receive(std::uint16_t port, std::uint16_t queue, rte_mbuf** mbufs, std::uint16_t n,
                                std::uint16_t max, void* self);
 
-  std::unique_ptr<rte_mempool, FreePool> pool_;
+  BenchPool pool_;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
   std::size_t exits_;
   Forwarding forwarding_;

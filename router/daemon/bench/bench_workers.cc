@@ -49,10 +49,7 @@ constexpr std::array<Case, 8> kCases{{{"independent", "everything", 2},
 // Port 2k is where pair k receives, port 2k+1 where it transmits.
 class Bed {
  public:
-  Bed() : forwarding_(kEdgeRoutes + 16, kPairs) {
-    pool_.reset(rte_pktmbuf_pool_create("workers", 65535, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
-                                        static_cast<int>(rte_socket_id())));
-    if (!pool_) throw std::runtime_error("no memory for packet buffers");
+  Bed() : pool_(make_bench_pool("workers", 65535)), forwarding_(kEdgeRoutes + 16, kPairs) {
     config::Config c = bench_config("forward", 1, kPairs);
     for (auto& port : c.ports) port.device.name.clear();  // receives only the given packets
     for (auto& nic : nics_) nic.set_pool(pool_.get());
@@ -91,9 +88,6 @@ class Bed {
   }
 
  private:
-  struct FreePool {
-    void operator()(rte_mempool* p) const { rte_mempool_free(p); }
-  };
   // The first one that is dispatched to `worker` of two.
   static std::uint32_t flow_of(BenchTraffic traffic, std::size_t worker) {
     const Dispatch dispatch(Spread::flow, 2, kDispatchSeed);
@@ -106,7 +100,7 @@ class Bed {
     return static_cast<BenchNic*>(self)->receive(mbufs, room);
   }
 
-  std::unique_ptr<rte_mempool, FreePool> pool_;
+  BenchPool pool_;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
   Forwarding forwarding_;
   std::array<BenchNic, kPairs> nics_;
@@ -185,8 +179,8 @@ std::vector<BenchWorkers> measure_workers(const std::vector<unsigned>& cores, st
     bed.prepare(c, of_a_pair);
     BenchWorkers& row = rows.emplace_back(BenchWorkers{c.what, c.feeds * of_a_pair, {}, {}});
     for (int i = 0; i < repetitions; ++i) {
-      row.one.push_back(rate(bed, c, {cores[0]}, of_a_pair, seconds));
-      row.two.push_back(rate(bed, c, {cores[0], cores[1]}, of_a_pair, seconds));
+      row.one.add(rate(bed, c, {cores[0]}, of_a_pair, seconds));
+      row.two.add(rate(bed, c, {cores[0], cores[1]}, of_a_pair, seconds));
     }
   }
   return rows;

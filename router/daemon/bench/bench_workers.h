@@ -17,6 +17,7 @@
 
 #include "router/daemon/bench/bench_traffic.h"
 #include "router/pipeline/burst.h"
+#include "router/process/repetitions.h"
 
 namespace surety {
 
@@ -51,7 +52,7 @@ class BenchNic {
 struct BenchWorkers {
   std::string what;
   std::uint64_t flows = 0;
-  std::vector<double> one, two;  // packets transmitted in a second, one per repetition
+  Repetitions one, two;  // packets transmitted in a second
 };
 
 // Needs EAL with lcores 1 and 2, which run the workers; `cores`: the cores of these lcores.
