@@ -71,7 +71,7 @@ class ReceiveSequence {
     return in_window(s.sequence) || in_window(s.sequence + length - 1);
   }
 
-  // What is to be taken of an acceptable segment.
+  // The part of an acceptable segment that is to be taken.
   struct Text {
     std::uint32_t begin = 0;
     std::span<const std::uint8_t> bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the SYNs of a sink's connection settle: segment sizes and windows (RFC 9293 3.7.1, RFC 7323 2), and
-// the timestamps (RFC 7323 3 to 5).
+// The options that the SYNs of a sink's connection settle: segment sizes and windows (RFC 9293 3.7.1, RFC
+// 7323 2), and the timestamps (RFC 7323 3 to 5).
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a CCID 3 receiver sends feedback: once per round-trip time of the sender's window counter (RFC 4342 6,
-// 8.1), and the round-trip time that the receiver measures by the same counter.
+// The rounds of a CCID 3 receiver: feedback is due once per round-trip time of the sender's window counter
+// (RFC 4342 6, 8.1), by which the receiver measures the round-trip time, too.
 #pragma once
 
 #include <cstdint>

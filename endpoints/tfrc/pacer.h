@@ -88,7 +88,7 @@ class Pacer {
   double rate() const { return rate_; }
   bool follows_application() const { return application_ > 0 && application_ < rate_; }
   Bytes segment() const { return segment_; }
-  double bytes() const { return static_cast<double>(segment_.count()); }  // of a packet
+  double bytes() const { return static_cast<double>(segment_.count()); }  // a packet's
 
  private:
   PacedTime due_;      // paced by the rate
@@ -100,7 +100,7 @@ class Pacer {
   Bytes segment_;
 };
 
-// Whether the application, not the rate, held the sender back all through an interval (8.2.1).
+// The intervals in which the application, not the rate, held the sender back all the time (8.2.1).
 class DataLimits {
  public:
   // `free`: the packet was the last one of everything permitted (Pacer::on_sent).
@@ -122,7 +122,7 @@ class DataLimits {
   }
 
  private:
-  bool limited_ = true;              // by the application since last_free_
+  bool limited_ = true;              // true: limited by the application since last_free_
   Time last_free_ = kNow;            // last time that everything permitted was sent
   Time acknowledged_ = kNow;         // t_new: when the newest packet that was acknowledged was sent
   Time from_ = kNow, until_ = kNow;  // the last completed data-limited stretch: excluding both ends
