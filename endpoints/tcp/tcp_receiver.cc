@@ -31,10 +31,10 @@ TcpReceiver::TcpReceiver(const SinkParams& params, const Tuple& tuple, const IpP
       timestamps_(syn, Rng(~seed).next()),
       heard_(now),
       params_(&params),
-      acks_(syn.sequence + 1),
-      sequence_(syn.sequence + 1, options_.window()),
       output_(Rng(seed).next()),
       writer_(tuple),
+      sequence_(syn.sequence + 1, options_.window()),
+      acks_(syn.sequence + 1),
       alarm_(now + kSilence),
       largest_peer_window_(syn.window) {
   ecn_.on_syn(syn.flags);

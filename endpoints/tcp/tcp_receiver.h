@@ -122,10 +122,10 @@ class TcpReceiver : public Engine {
   Time heard_;
   const SinkParams* params_;
   Arrivals arrivals_;
-  DueAcks acks_;
-  ReceiveSequence sequence_;
   TcpOutput output_;
   ReplyWriter writer_;
+  ReceiveSequence sequence_;
+  DueAcks acks_;
 
   Time alarm_;                             // next check for silence or TIME-WAIT
   std::optional<std::uint32_t> reset_;     // SEQ of the RST that is due

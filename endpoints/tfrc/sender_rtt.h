@@ -48,8 +48,8 @@ class SenderRtt {
 
   Time counter_at_;
   Duration quarter_{};  // R / 4
-  Duration value_{}, least_{};
   std::uint8_t counter_ = 0;
+  Duration value_{}, least_{};
 };
 
 }  // namespace surety::endpoints
