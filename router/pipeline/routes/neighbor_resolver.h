@@ -12,6 +12,8 @@
 // each per kRetry. Addresses that never answered are displaced, the oldest first. A known address is
 // displaced only if its MAC address has the most of all and more than its part (neighbor_addresses.h): first
 // unwanted ones.
+//
+// endpoints/host/neighbor_cache.h, which says why, is another table for hosts.
 #pragma once
 
 #include <cstdint>
