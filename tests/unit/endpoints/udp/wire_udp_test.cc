@@ -225,5 +225,22 @@ TEST(WireUdpReport, HasExactlyItsLength) {
   EXPECT_EQ(read_report(payload, r), Refusal::length);
 }
 
+TEST(UdpWire, AReportFollowsOneThatHasNotMore) {
+  const udp::ReceiverReport early{.packets = 10, .bytes = 1000, .lost = 3};
+  udp::ReceiverReport late{.packets = 12, .bytes = 1200, .duplicates = 1};
+  EXPECT_TRUE(late.follows(early)) << "what was lost may have arrived";
+  EXPECT_FALSE(early.follows(late));
+  late.in_bytes = 700;
+  const udp::ReceiverReport between = late - udp::ReceiverReport{.packets = 10, .bytes = 1000};
+  EXPECT_EQ(between.packets, 2u);
+  EXPECT_EQ(between.bytes, 200u);
+  EXPECT_EQ(between.in_bytes, 700u);
+  FlowReading r;
+  late.read(r);
+  EXPECT_EQ(r.received_packets, 12u);
+  EXPECT_EQ(r.received_in_bytes, 700u);
+  EXPECT_EQ(r.duplicate_packets, 1u);
+}
+
 }  // namespace
 }  // namespace surety::endpoints::udp
