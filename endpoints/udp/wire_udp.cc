@@ -5,12 +5,10 @@
 #include <array>
 #include <cstring>
 
+#include "router/pipeline/wire/bytes.h"
+
 namespace surety::endpoints::udp {
 namespace {
-
-std::uint64_t load_be64(const std::uint8_t* p) {
-  return __builtin_bswap64(load<std::uint64_t>(p));
-}
 
 // The order of the counters on the wire.
 constexpr std::array kCounters{&ReceiverReport::packets,       &ReceiverReport::bytes,
