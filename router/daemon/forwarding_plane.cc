@@ -103,14 +103,9 @@ std::vector<std::size_t> ForwardingPlane::appeared() const {
 }
 
 void ForwardingPlane::make_workers() {
-  const WorkerEnvironment environment{*snapshot_,
-                                      ports_.all(),
-                                      forwarding_.fib(),
-                                      forwarding_.next_hops(),
-                                      punts_.get(),
-                                      pools_.of(0),
-                                      signal_keys_.empty() ? nullptr : &signal_keys_.back(),
-                                      &wall_clock_};
+  const WorkerEnvironment environment{
+      *snapshot_,   ports_.all(), forwarding_.fib(), forwarding_.next_hops(), punts_.get(),
+      pools_.of(0), keys(),       &wall_clock_};
   WorkerOptions options{.dispatch_seed = dispatch_seed_, .clock = clock_};
   options.sleep = snapshot_->config.idle == config::Config::Idle::adaptive;
   workers_ = std::make_unique<WorkerSet>(work_, environment, options, forwarding_.rcu());
@@ -180,15 +175,11 @@ WorkPlan ForwardingPlane::next_plan(const config::Config& next) const {
   return plan;
 }
 
-void ForwardingPlane::use_keys() {
-  if (!signal_keys_.empty()) workers_->use_keys(signal_keys_.back());
-}
-
 void ForwardingPlane::publish(Next next, const std::function<void()>& shown) {
   const auto lock = workers_->hold();
   before_ = std::move(snapshot_);
   snapshot_ = std::move(next.snapshot);
-  workers_->adopt(*before_, *snapshot_, std::move(next.updates));
+  workers_->adopt(*before_, *snapshot_, keys(), std::move(next.updates));
   work_ = std::move(next.plan);
   shown();
   workers_->tell_adopted();

@@ -89,9 +89,8 @@ class ForwardingPlane {
   void tell_held() const;
   // Throws std::runtime_error, or PortError where a device is the reason.
   Next prepare(config::Config config);
-  // Signs with the last key loaded.
-  void use_keys();
-  // `shown`: called before any other thread reads the workers again.
+  // The workers sign with the last key loaded. `shown`: called before any other thread reads the workers
+  // again.
   void publish(Next next, const std::function<void()>& shown);
   // True once the workers have adopted the last snapshot, and the old state can be freed.
   bool may_free_old() const { return before_ != nullptr && workers_->updated(); }
@@ -104,6 +103,7 @@ class ForwardingPlane {
   };
   bool may_appear(const config::Port& port) const;
   void load_keys(const config::Config& config);
+  const SignalKeys* keys() const { return signal_keys_.empty() ? nullptr : &signal_keys_.back(); }
   WorkPlan next_plan(const config::Config& next) const;
   void open_or_miss(std::size_t place, EventLog& events);
 

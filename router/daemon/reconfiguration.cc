@@ -195,7 +195,6 @@ void Reconfiguration::go_on_by(config::Config config, const config::PortPlaces& 
   next.opening.keep();
   places_ = places;
   waiting_ = next.waits;
-  plane.use_keys();
   for (std::size_t p = 0; p < wanted.ports.size(); ++p)
     if (plane.ports().is_open(p) && !wanted.ports[p].exists()) parts_.control.withdraw(p);
   Observatory::View view(*next.snapshot, next.plan);

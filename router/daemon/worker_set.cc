@@ -109,11 +109,7 @@ WorkerSet::Updates WorkerSet::prepare(const Snapshot& next, const WorkPlan& plan
   return updates;
 }
 
-void WorkerSet::use_keys(const SignalKeys& keys) {
-  for (auto& w : workers_) w->use_keys(keys);
-}
-
-void WorkerSet::adopt(const Snapshot& before, const Snapshot& next, Updates updates) {
+void WorkerSet::adopt(const Snapshot& before, const Snapshot& next, const SignalKeys* keys, Updates updates) {
   updates_ = std::move(updates);
   // Clears the counts of removed interfaces whose places are in use again.
   for (std::size_t i = before.config.ports.size(); i < next.interfaces->size(); ++i)
@@ -121,7 +117,10 @@ void WorkerSet::adopt(const Snapshot& before, const Snapshot& next, Updates upda
       for (const auto& w : workers_) w->interfaces().forget(index);
   for (auto& t : top_) t.follow(next, next.config.metrics.top_flows);
   contracts_->follow(next);
-  for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i]->update(*updates_[i]);
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    updates_[i]->keys = keys;
+    workers_[i]->update(*updates_[i]);
+  }
   const auto until = std::chrono::steady_clock::now() + kAdoptionPatience;
   while (!updated() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(20us);
 }

@@ -70,9 +70,9 @@ class WorkerSet {
   // Makes the rings of the ports that `next` adds to `now`.
   void open_rings(const WorkPlan& now, const WorkPlan& next);
   Updates prepare(const Snapshot& next, const WorkPlan& plan) const;
-  void use_keys(const SignalKeys& keys);
-  // Has all workers adopt their updates, and waits for them, one second at most. The caller holds the lock.
-  void adopt(const Snapshot& before, const Snapshot& next, Updates updates);
+  // Has all workers adopt their updates, and waits for them, one second at most. `keys`: of signals, nullptr:
+  // there are none. The caller holds the lock.
+  void adopt(const Snapshot& before, const Snapshot& next, const SignalKeys* keys, Updates updates);
   // Logs how long the workers needed for the adoption, or that one of them does not answer.
   void tell_adopted() const;
   // Frees the updates, once updated().

@@ -2,8 +2,6 @@
 #include "router/daemon/workers/reading_server.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -19,46 +17,35 @@ ReadingServer::ReadingServer(Reading blank, const Snapshot& snapshot, const Ingr
       tree_(tree),
       reading_(std::move(blank)) {}
 
-void ReadingServer::start() {
-  const std::scoped_lock lock(mutex_);  // waits for callers that copy themselves
-  running_.store(true, std::memory_order_release);
-}
-
 void ReadingServer::begin() {
   signalling_.start();
   tree_.start(reading_);
   rows_ = 0;
 }
 
+// true: complete.
 bool ReadingServer::step(Time now) {
-  return signalling_.step(now) && tree_.step(reading_, *snapshot_) && fill_some_(reading_, *snapshot_, rows_);
-}
-
-void ReadingServer::answer(Time now) {
-  const std::uint64_t asked = asked_.load(std::memory_order_acquire);
-  if (std::exchange(copying_for_, asked) != asked) begin();
-  if (!step(now)) return;
+  if (!signalling_.step(now) || !tree_.step(reading_, *snapshot_) || !fill_some_(reading_, *snapshot_, rows_))
+    return false;
   fill_(reading_, *snapshot_);
-  answered_.store(asked, std::memory_order_release);
+  return true;
 }
 
-std::optional<Reading> ReadingServer::read(Sleeper& sleeper, const TscClock& clock) {
+std::optional<Reading> ReadingServer::read(RemoteCall& calls, Sleeper& sleeper, const TscClock& clock) {
   const std::scoped_lock lock(mutex_);
-  const std::uint64_t question = asked_.fetch_add(1, std::memory_order_acq_rel) + 1;
-  sleeper.wake();
-  for (int waited_us = 0; running_.load(std::memory_order_acquire); waited_us += 20) {
-    if (answered_.load(std::memory_order_acquire) == question) return named();
-    if (waited_us > 1'000'000) return std::nullopt;
-    std::this_thread::sleep_for(std::chrono::microseconds(20));
-  }
-  return read_here(clock.now());
+  bool begun = false;
+  const auto copy = [&] {
+    if (!std::exchange(begun, true)) begin();
+    return step(clock.now());
+  };
+  if (!calls.run_in_steps(copy, [&] { sleeper.wake(); })) return std::nullopt;
+  return named();
 }
 
 const Reading& ReadingServer::read_here(Time now) {
   begin();
   while (!step(now)) {
   }
-  fill_(reading_, *snapshot_);
   return named();
 }
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies the numbers of a worker for other threads: the caller waits; the worker copies between two turns, in
-// steps, so that a turn is delayed by one step at most (signalling_copy.h).
+// Copies the numbers of a worker for other threads, between its turns, in steps (remote_call.h,
+// signalling_copy.h).
 //
 // A reading is a snapshot of one moment, at which the law of counters.h holds, except for rows of which there
 // may be thousands (services, filters, aggregates, domains, the congestion signalling), which are from the
 // last turns. The worker formats and allocates nothing: the calling thread sets the names.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <mutex>
 #include <optional>
 
 #include "router/daemon/ports/clock.h"
+#include "router/daemon/workers/remote_call.h"
 #include "router/daemon/workers/signalling_copy.h"
 #include "router/daemon/workers/sleeper.h"
 #include "router/daemon/workers/worker_reading.h"
@@ -40,21 +40,11 @@ class ReadingServer {
   ReadingServer(Reading blank, const Snapshot& snapshot, const Ingress& ingress, SignallingCopy copy,
                 TreeCopy tree, Fill fill, FillSome fill_some);
 
-  // Thread-safe. Empty when there is no answer within a second. If the worker does not run, the calling
-  // thread copies.
-  std::optional<Reading> read(Sleeper& sleeper, const TscClock& clock);
+  // Thread-safe; `calls`: the worker's. nullopt: there is no answer within a second.
+  std::optional<Reading> read(RemoteCall& calls, Sleeper& sleeper, const TscClock& clock);
   // Called by the thread that runs the worker's turns; does not wait.
   const Reading& read_here(Time now);
 
-  // Called by the worker's thread: it answers after start() and until stop().
-  void start();
-  void stop() { running_.store(false, std::memory_order_release); }
-  // True if a thread waits.
-  bool asked() const {
-    return asked_.load(std::memory_order_acquire) != answered_.load(std::memory_order_relaxed);
-  }
-  // Called between two turns while a thread waits.
-  void answer(Time now);
   // Applies a reload. `blank` and `queues` (those that may signal) belong to `snapshot`, and are exchanged
   // for the previous ones. No thread reads meanwhile.
   void adopt(Reading& blank, std::vector<SignallingNumbers::Queue>& queues, const Snapshot& snapshot);
@@ -71,11 +61,8 @@ class ReadingServer {
   SignallingCopy signalling_;
   TreeCopy tree_;
   Reading reading_;
-  std::size_t rows_ = 0;           // rows of fill_some_ written so far
-  std::uint64_t copying_for_ = 0;  // number of the request
-  std::mutex mutex_;               // serialises callers of read()
-  std::atomic<std::uint64_t> asked_{0}, answered_{0};
-  std::atomic<bool> running_{false};
+  std::size_t rows_ = 0;  // rows of fill_some_ written so far
+  std::mutex mutex_;      // serialises callers of read(), which name the rows after the copy
 };
 
 }  // namespace surety

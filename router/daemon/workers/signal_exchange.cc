@@ -26,7 +26,7 @@ void SignalExchange::adopt(const Snapshot& snapshot, Time now) {
       sender_->move(static_cast<std::uint8_t>(port), moves, now);
 }
 
-void SignalExchange::change_keys(const SignalKeys& keys, Ingress& ingress) {
+void SignalExchange::use_keys(const SignalKeys& keys, Ingress& ingress) {
   ingress.use_keys(keys);
   if (sender_) sender_->set_keys(keys);
 }

@@ -8,7 +8,6 @@
 
 #include <rte_mempool.h>
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,13 +31,8 @@ class SignalExchange {
   // nullptr: this router's queues do not signal.
   const SignalSender* sender() const { return sender_ ? &*sender_ : nullptr; }
 
-  // Thread-safe: after the next take_keys() signals are signed and checked with these keys.
-  void use_keys(const SignalKeys& keys) { keys_.store(&keys, std::memory_order_release); }
-  // Called by the worker at the beginning of a turn.
-  void take_keys(Ingress& ingress) {
-    if (keys_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
-      change_keys(*keys_.exchange(nullptr, std::memory_order_acquire), ingress);
-  }
+  // Signs and checks signals with these keys, which must outlive this object.
+  void use_keys(const SignalKeys& keys, Ingress& ingress);
   // Applies a reload.
   void adopt(const Snapshot& snapshot, Time now);
 
@@ -61,7 +55,6 @@ class SignalExchange {
   void follow(const config::Config& config) {
     act_ = config.signalling.mode == config::Signalling::Mode::act;
   }
-  void change_keys(const SignalKeys& keys, Ingress& ingress);
   void send(const CongestionSignal& signal, Ingress& ingress, Time now);
 
   const WallClock* wall_clock_;
@@ -69,7 +62,6 @@ class SignalExchange {
   std::optional<SignalSender> sender_;
   bool act_ = false;  // true: signals are sent; false: only counted
   std::vector<Peer> peers_;
-  std::atomic<const SignalKeys*> keys_{nullptr};  // not taken yet
 };
 
 }  // namespace surety

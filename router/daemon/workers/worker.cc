@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/daemon/workers/worker.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 
@@ -49,34 +47,33 @@ Worker::Worker(const WorkerEnvironment& e, const WorkPlan& plan, std::size_t ind
                const WorkerOptions& options)
     : plan_(plan),
       options_(options),
-      port_counters_(plan.ports.size()),
-      service_counters_(e.snapshot.services.size()),
+      counters_(plan.ports.size(), e.snapshot.services.size()),
+      turns_(rte_rdtsc()),
       meter_(options.measure_stages ? &rte_rdtsc : nullptr),
-      disposal_(port_counters_, kernel_peers(e.snapshot.config), e.punts, options.dispatch_seed,
+      disposal_(counters_.ports(), kernel_peers(e.snapshot.config), e.punts, options.dispatch_seed,
                 plan.cores.size()),
-      context_{e.ports, plan_, index, fabric, port_counters_, disposal_, meter_, interface_counters_},
+      context_{e.ports, plan_, index, fabric, counters_.ports(), disposal_, meter_, counters_.interfaces()},
       macs_(macs(e.ports)),
       port_egresses_(plan.ports.size()),
       receiver_(context_, options.dispatch_seed),
       signals_(e.snapshot.config, e.signal_keys, e.wall_clock, e.pool, start(options)),
       transmitter_(context_, e.snapshot, signals_.sender() != nullptr, options.seed, start(options)),
       ingress_(std::make_unique<Ingress>(
-          IngressEnvironment{e.snapshot, e.fib, e.next_hops, port_egresses_, macs_, port_counters_,
-                             service_counters_, disposal_, meter_, e.signal_keys, e.wall_clock, e.pool,
-                             &interface_counters_, index},
+          IngressEnvironment{e.snapshot, e.fib, e.next_hops, port_egresses_, macs_, counters_.ports(),
+                             counters_.services(), disposal_, meter_, e.signal_keys, e.wall_clock, e.pool,
+                             &counters_.interfaces(), index},
           options.seed, start(options))),
       readings_(
           blank_reading(e.snapshot, options.core), e.snapshot, *ingress_, signalling_copy(e.snapshot),
           TreeCopy(transmitter_.egresses()),
           [this](Reading& r, const Snapshot& snapshot) { fill(r, snapshot); },
           [this](Reading& r, const Snapshot& snapshot, std::size_t& done) {
-            return fill_some(
-                r,
-                {service_counters_, disposal_.losses(), ingress_->filter_counts(), transmitter_.egresses()},
-                snapshot, done);
+            return fill_some(r,
+                             {counters_.services(), disposal_.losses(), ingress_->filter_counts(),
+                              transmitter_.egresses()},
+                             snapshot, done);
           }),
-      idle_(IdleParams{}, receiver_.watch(sleeper_)),
-      last_tsc_(rte_rdtsc()) {
+      idle_(IdleParams{}, receiver_.watch(sleeper_)) {
   disposal_.adopt(kernel_peers(e.snapshot.config), e.snapshot.config.port_count());
   disposal_.losses().make_room(plan.cores.size(), e.snapshot.config.flow_table.capacity);
 }
@@ -104,40 +101,26 @@ void Worker::connect(std::span<const std::unique_ptr<Worker>> all) {
   ingress_->share_signals(all.size() > 1);
 }
 
-void Worker::report_to(rte_rcu_qsbr* rcu) {
-  rcu_ = rcu;
-  rte_rcu_qsbr_thread_register(rcu, thread());
-}
-
 void Worker::run(Duration drain) {
-  if (rcu_ != nullptr) rte_rcu_qsbr_thread_online(rcu_, thread());
-  readings_.start();
-  remote_call_.start();
-  thread_id_.store(::gettid(), std::memory_order_relaxed);
+  thread_.begin();
   if (options_.sleep) Sleeper::tighten_timer();
-  while (!stop_.load(std::memory_order_acquire)) poll();
+  while (!thread_.stopping()) poll();
   stop_receiving();
-  const Time until = options_.clock.now() + std::min(drain, most_drain_.load(std::memory_order_relaxed));
+  const Time until = options_.clock.now() + std::min(drain, thread_.drain());
   do poll();
   while (!drained() && options_.clock.now() < until);
-  if (rcu_ != nullptr) rte_rcu_qsbr_thread_offline(rcu_, thread());
-  readings_.stop();
-  remote_call_.stop();
-  thread_id_.store(0, std::memory_order_relaxed);
+  thread_.end();
 }
 
 void Worker::stop(Duration most) {
-  most_drain_.store(most, std::memory_order_relaxed);
-  stop_.store(true, std::memory_order_release);
+  thread_.stop(most);
   wake();
 }
 
 void Worker::poll() {
   turn();
-  if (readings_.asked()) [[unlikely]]
-    readings_.answer(options_.clock.now());
-  if (remote_call_.wanted()) [[unlikely]]
-    remote_call_.serve();
+  if (thread_.calls().wanted()) [[unlikely]]
+    thread_.calls().serve();
 }
 
 std::size_t Worker::turn() {
@@ -150,7 +133,6 @@ std::size_t Worker::turn(Time now, std::uint64_t tsc) {
   meter_.start();
   if (CaptureTap* const tap = disposal_.tap(); tap != nullptr) [[unlikely]]
     tap->at(now);
-  signals_.take_keys(*ingress_);
   if (update_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
     adopt(now);
   ingress_->release(now);
@@ -160,11 +142,11 @@ std::size_t Worker::turn(Time now, std::uint64_t tsc) {
   const std::size_t taken = transmitter_.take_over(now);
   exchange_signals(now);
   const std::size_t sent = transmitter_.transmit(now);
-  if (rcu_ != nullptr) rte_rcu_qsbr_quiescent(rcu_, thread());
-  count(tsc, received + taken + sent > 0);
+  thread_.quiesce();
+  turns_.count(tsc, received + taken + sent > 0);
   if (options_.sleep) {
-    idle_.turn(worked_, now);
-    if (!worked_) rest(now);
+    idle_.turn(turns_.worked(), now);
+    if (!turns_.worked()) rest(now);
   }
   return sent;
 }
@@ -185,14 +167,6 @@ void Worker::wake_others(bool all) {
     if (others_[w] != nullptr && (all || (workers >> w & 1) != 0)) others_[w]->wake();
 }
 
-// The time since the last turn began belongs to what that turn turned out to be.
-void Worker::count(std::uint64_t tsc, bool worked) {
-  ++counters_.turns;
-  (worked_ ? counters_.busy_cycles : counters_.idle_cycles) += tsc - last_turn();
-  last_tsc_.store(tsc, std::memory_order_relaxed);
-  worked_ = worked;
-}
-
 // Leaves the core to others, without losing the first packet's latency.
 void Worker::rest(Time now) {
   if (ingress_->pending() > 0) return;  // due soon, and opening a next hop does not wake workers
@@ -204,18 +178,17 @@ void Worker::rest(Time now) {
   if (work_waits()) {
     sleeper_.cancel();
   } else {
-    // Changes of routes do not wait for a sleeper.
-    if (rcu_ != nullptr) rte_rcu_qsbr_thread_offline(rcu_, thread());
+    thread_.go_offline();
     sleeper_.sleep(duration);
-    if (rcu_ != nullptr) rte_rcu_qsbr_thread_online(rcu_, thread());
+    thread_.return_online();
   }
   receiver_.arm(false);
 }
 
 // True if another thread has queued work for this worker. Devices wake it through their file descriptors.
 bool Worker::work_waits() const {
-  return stop_.load(std::memory_order_relaxed) || !updated() || readings_.asked() || remote_call_.wanted() ||
-         receiver_.dispatched_waits() || transmitter_.handed_waits() || signals_.waits();
+  return thread_.stopping() || !updated() || thread_.calls().wanted() || receiver_.dispatched_waits() ||
+         transmitter_.handed_waits() || signals_.waits();
 }
 
 bool Worker::drained() {
@@ -261,11 +234,11 @@ void Worker::update(WorkerUpdate& update) {
 void Worker::adopt(Time now) {
   WorkerUpdate& update = *update_.load(std::memory_order_acquire);
   const std::uint64_t began = rte_rdtsc();
-  std::copy(service_counters_.begin(), service_counters_.end(), update.services.begin());
-  service_counters_.swap(update.services);
+  if (update.keys != nullptr) signals_.use_keys(*update.keys, *ingress_);
+  counters_.adopt(update.services);
   adopt_ports(update);
   transmitter_.adopt(update.egresses, update.snapshot, now);
-  ingress_->adopt(update.snapshot, service_counters_, update.filters, now);
+  ingress_->adopt(update.snapshot, counters_.services(), update.filters, now);
   signals_.adopt(update.snapshot, now);
   readings_.adopt(update.reading, update.queues, update.snapshot);
   update.cycles = rte_rdtsc() - began;
@@ -276,7 +249,7 @@ void Worker::adopt_ports(WorkerUpdate& update) {
   for (std::size_t p = 0; p < update.port_egresses.size(); ++p) {
     if (update.port_egresses[p].egress != nullptr) {
       port_egresses_[p] = update.port_egresses[p];
-      start_anew(port_counters_[p], gone_);
+      counters_.begin_port(p);
     }
     if (update.egresses.devices[p] != nullptr) macs_[p] = update.egresses.devices[p]->mac();
   }
@@ -286,11 +259,10 @@ void Worker::adopt_ports(WorkerUpdate& update) {
 }
 
 void Worker::fill(Reading& r, const Snapshot& snapshot) const {
-  for (std::size_t p = 0; p < port_counters_.size(); ++p) r.ports[p].counters = port_counters_[p];
-  r.gone = gone_;
+  counters_.fill(r);
   transmitter_.fill(r, snapshot);
   r.flows = ingress_->flows().size();
-  r.workers[0].counters = counters_;
+  r.workers[0].counters = turns_.counters();
   r.workers[0].flows = r.flows;
   r.stages = meter_.counters();
 }
@@ -313,7 +285,7 @@ SignallingCopy Worker::signalling_copy(const Snapshot& snapshot) const {
 
 std::uint64_t Worker::drops(DropReason reason) const {
   std::uint64_t n = 0;
-  for (const auto& p : port_counters_) n += p.drops[static_cast<std::size_t>(reason)];
+  for (const auto& p : counters_.ports()) n += p.drops[static_cast<std::size_t>(reason)];
   return n;
 }
 

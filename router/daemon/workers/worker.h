@@ -7,8 +7,6 @@
 // it counts (CONTRIBUTING.md rule 9).
 #pragma once
 
-#include <rte_rcu_qsbr.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -18,14 +16,16 @@
 
 #include "router/daemon/ports/clock.h"
 #include "router/daemon/workers/idle_policy.h"
+#include "router/daemon/workers/kept_counters.h"
 #include "router/daemon/workers/reading_server.h"
 #include "router/daemon/workers/receiver.h"
-#include "router/daemon/workers/remote_call.h"
 #include "router/daemon/workers/signal_exchange.h"
 #include "router/daemon/workers/signalling_copy.h"
 #include "router/daemon/workers/sleeper.h"
 #include "router/daemon/workers/transmitter.h"
+#include "router/daemon/workers/turn_meter.h"
 #include "router/daemon/workers/worker_context.h"
+#include "router/daemon/workers/worker_thread.h"
 #include "router/operate/observe/reading.h"
 #include "router/pipeline/counters.h"
 #include "router/pipeline/egress.h"
@@ -48,6 +48,7 @@ struct WorkerUpdate {
   Reading reading;                               // blank
   std::vector<SignallingNumbers::Queue> queues;  // queues that may signal
   std::vector<KernelPeer> peers;                 // indexed by port
+  const SignalKeys* keys = nullptr;              // other keys of signals; they must outlive the worker
   std::uint64_t cycles = 0;                      // TSC cycles that the worker needed for the adoption
 };
 
@@ -122,7 +123,7 @@ class Worker {
   void connect(std::span<const std::unique_ptr<Worker>> all);
   // Called before run(): `rcu` gets a report once per turn, as thread `index`, that no reference to a FIB
   // entry is held.
-  void report_to(rte_rcu_qsbr* rcu);
+  void report_to(rte_rcu_qsbr* rcu) { thread_.report_to(rcu, static_cast<unsigned>(context_.index)); }
   // Polls until stop(), then sends queued and held packets for at most `drain`. Runs on the worker's core.
   void run(Duration drain);
   // Ends run(), which then drains for at most `most`.
@@ -145,17 +146,13 @@ class Worker {
 
   // The worker's numbers (reading_server.h). Thread-safe, unless turn() is called directly. nullopt when it
   // does not answer within a second.
-  std::optional<Reading> read() { return readings_.read(sleeper_, options_.clock); }
+  std::optional<Reading> read() { return readings_.read(thread_.calls(), sleeper_, options_.clock); }
 
   // Runs `what` between two turns, on the worker's thread: some microseconds, without allocation.
   // Thread-safe. false: not within a second.
   bool between_turns(const RemoteCall::What& what) {
-    return remote_call_.run(what, [this] { sleeper_.wake(); });
+    return thread_.calls().run(what, [this] { sleeper_.wake(); });
   }
-
-  // Sets the keys that sign and check signals from the next turn on; they must outlive the worker.
-  // Thread-safe. The worker must have been started with keys.
-  void use_keys(const SignalKeys& keys) { signals_.use_keys(keys); }
 
   // Prepares the adoption of another snapshot, which must outlive the worker or the next one, and of another
   // plan, if ports are added or removed; nullptr: the same plan. The rings of a new port are in the fabric
@@ -188,23 +185,21 @@ class Worker {
   // The egress of a port that it owns; nullptr: another worker does. Between two of its turns.
   const Egress* egress(PortIndex port) const { return transmitter_.egresses()[port].get(); }
   // Used by the control thread, which may call forget().
-  InterfaceCounters& interfaces() { return interface_counters_; }
-  const InterfaceCounters& interfaces() const { return interface_counters_; }
+  InterfaceCounters& interfaces() { return counters_.interfaces(); }
+  const InterfaceCounters& interfaces() const { return counters_.interfaces(); }
   Time now() const { return options_.clock.now(); }
   // A number that changes in each turn, at least once per IdleParams::longest. Thread-safe.
-  std::uint64_t last_turn() const { return last_tsc_.load(std::memory_order_relaxed); }
+  std::uint64_t last_turn() const { return turns_.last(); }
   // The thread that runs the worker; 0: none.
-  pid_t thread_id() const { return thread_id_.load(std::memory_order_relaxed); }
+  pid_t thread_id() const { return thread_.id(); }
 
  private:
   std::size_t turn(Time now, std::uint64_t tsc);
   void poll();
   void exchange_signals(Time now);
   void wake_others(bool all);
-  void count(std::uint64_t tsc, bool worked);
   void rest(Time now);
   bool work_waits() const;
-  unsigned thread() const { return static_cast<unsigned>(context_.index); }
   void adopt(Time now);
   void adopt_ports(WorkerUpdate& update);
   void fill(Reading& r, const Snapshot& snapshot) const;
@@ -213,11 +208,8 @@ class Worker {
 
   WorkPlan plan_;
   const WorkerOptions options_;
-  std::vector<PortCounters> port_counters_;
-  PortCounters gone_;  // counts of removed ports whose places are in use again
-  std::vector<ServiceCounters> service_counters_;
-  InterfaceCounters interface_counters_;
-  WorkerCounters counters_;
+  KeptCounters counters_;
+  TurnMeter turns_;
   StageMeter meter_;
   PacketDisposal disposal_;
   const WorkerContext context_;
@@ -229,16 +221,10 @@ class Worker {
   Transmitter transmitter_;
   const std::unique_ptr<Ingress> ingress_;
   ReadingServer readings_;
-  RemoteCall remote_call_;
-  rte_rcu_qsbr* rcu_ = nullptr;
+  WorkerThread thread_;
   Drain drain_;
   Sleeper sleeper_;
   IdlePolicy idle_;
-  std::atomic<pid_t> thread_id_{0};
-  std::atomic<std::uint64_t> last_tsc_;  // begin of the last turn
-  bool worked_ = false;                  // the last turn moved packets
-  std::atomic<Duration> most_drain_{Duration::max()};
-  std::atomic<bool> stop_{false};
   std::atomic<WorkerUpdate*> update_{nullptr};  // not adopted yet
 };
 

@@ -19,9 +19,10 @@ std::string yaml(const std::string& service) {
 }
 
 struct ReadingServerTest : testing::Test {
-  std::optional<Reading> read() { return server.read(sleeper, clock); }
+  std::optional<Reading> read() { return server.read(calls, sleeper, clock); }
 
   DataPlane d{yaml("silver")};
+  RemoteCall calls;
   Sleeper sleeper;
   TscClock clock;
   std::uint64_t turns = 0;
@@ -54,14 +55,14 @@ TEST_F(ReadingServerTest, WhoAsksCopiesHimselfOfAWorkerThatDoesNotRun) {
 TEST_F(ReadingServerTest, TheWorkerAnswersBetweenTwoTurns) {
   std::atomic<bool> stop{false};
   std::thread worker([&] {
-    server.start();
+    calls.start();
     while (!stop) {
       turns += 2;  // an even number, but within a turn
       --turns;
       ++turns;
-      if (server.asked()) server.answer(clock.now());
+      if (calls.wanted()) calls.serve();
     }
-    server.stop();
+    calls.stop();
   });
   std::uint64_t last = 0;
   for (int i = 0; i < 50; ++i) {
@@ -78,22 +79,22 @@ TEST_F(ReadingServerTest, TheWorkerAnswersBetweenTwoTurns) {
 
 TEST_F(ReadingServerTest, ManyRowsTakeManyTurns) {
   steps = 5;
-  server.start();
+  calls.start();
   std::thread asks([&] { EXPECT_EQ(read()->services[0].counters.flows, 5u); });
-  while (!server.asked()) std::this_thread::yield();
+  while (!calls.wanted()) std::this_thread::yield();
   int answers = 0;
-  for (; server.asked(); ++answers) server.answer(clock.now());
+  for (; calls.wanted(); ++answers) calls.serve();
   asks.join();
   EXPECT_EQ(answers, 5);
 }
 
 TEST_F(ReadingServerTest, EachQuestionIsAnsweredOnce) {
-  server.start();
-  EXPECT_FALSE(server.asked());
+  calls.start();
+  EXPECT_FALSE(calls.wanted());
   std::thread asks([&] { EXPECT_TRUE(read().has_value()); });
-  while (!server.asked()) std::this_thread::yield();
-  server.answer(clock.now());
-  EXPECT_FALSE(server.asked());
+  while (!calls.wanted()) std::this_thread::yield();
+  calls.serve();
+  EXPECT_FALSE(calls.wanted());
   asks.join();
 }
 
@@ -124,6 +125,7 @@ TEST(ReadingServerReload, BeginsTheRowsOfInterfacesAgain) {
   set_interface(m, first, (*d.snapshot.interfaces)[first].tags);
   ++d.ports[1].taken_over;
   d.egresses[1]->enqueue_frames({&m, 1}, d.now);
+  RemoteCall calls;
   Sleeper sleeper;
   TscClock clock;
   ReadingServer server{blank_reading(d.snapshot, 0),
@@ -133,20 +135,20 @@ TEST(ReadingServerReload, BeginsTheRowsOfInterfacesAgain) {
                        TreeCopy(d.egresses),
                        [](Reading&, const Snapshot&) {},
                        [](Reading&, const Snapshot&, std::size_t&) { return true; }};
-  server.start();
+  calls.start();
   std::optional<Reading> read;
-  std::thread asks([&] { read = server.read(sleeper, clock); });
-  while (!server.asked()) std::this_thread::yield();
-  server.answer(clock.now());
-  server.answer(clock.now());
-  ASSERT_TRUE(server.asked()) << "32 interfaces a step";
+  std::thread asks([&] { read = server.read(calls, sleeper, clock); });
+  while (!calls.wanted()) std::this_thread::yield();
+  calls.serve();
+  calls.serve();
+  ASSERT_TRUE(calls.wanted()) << "32 interfaces a step";
   const Snapshot next(configured(homes("2 Mbit/s")), d.snapshot);
   Reading blank = blank_reading(next, 0);
   std::vector<SignallingNumbers::Queue> none;
   server.adopt(blank, none, next);
-  while (server.asked()) server.answer(clock.now());
+  while (calls.wanted()) calls.serve();
   asks.join();
-  server.stop();
+  calls.stop();
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(read->interface_queues[0].counters[index(Precedence::out)].arrivals +
                 read->interface_queues[0].counters[index(Precedence::in)].arrivals,

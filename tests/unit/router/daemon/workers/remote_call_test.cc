@@ -42,6 +42,30 @@ TEST(RemoteCall, WhatIsNotDoneInTimeIsNeverDone) {
   EXPECT_FALSE(done);
 }
 
+TEST(RemoteCall, StepsAreRunOnePerTurn) {
+  RemoteCall remote_call;
+  remote_call.start();
+  int steps = 0, turns = 0;
+  std::thread asks([&] { EXPECT_TRUE(remote_call.run_in_steps([&] { return ++steps == 3; }, [] {})); });
+  while (!remote_call.wanted()) std::this_thread::yield();
+  for (; remote_call.wanted(); ++turns) remote_call.serve();
+  asks.join();
+  EXPECT_EQ(turns, 3);
+  EXPECT_EQ(steps, 3);
+}
+
+TEST(RemoteCall, StepsThatAnOwnerLeavesAreDoneByTheCaller) {
+  RemoteCall remote_call;
+  remote_call.start();
+  int steps = 0;
+  const auto leave = [&] {
+    remote_call.serve();
+    remote_call.stop();
+  };
+  EXPECT_TRUE(remote_call.run_in_steps([&] { return ++steps == 3; }, leave));
+  EXPECT_EQ(steps, 3);
+}
+
 TEST(RemoteCall, OneThatWaitsForAnOwnerThatStopsIsDone) {
   RemoteCall remote_call;
   remote_call.start();

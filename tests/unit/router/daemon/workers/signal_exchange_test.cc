@@ -69,11 +69,10 @@ TEST_F(SignalExchangeTest, WithoutAPacketItIsLost) {
   EXPECT_GT(exchange.sender()->counters(kWan, 0).lost, 0u);
 }
 
-TEST_F(SignalExchangeTest, KeysAreTakenAtTheNextTurn) {
+TEST_F(SignalExchangeTest, OtherKeysSignFromThenOn) {
   SignalExchange exchange = make();
   const SignalKeys none{{}};
-  exchange.use_keys(none);
-  exchange.take_keys(*d.ingress);
+  exchange.use_keys(none, *d.ingress);
   congest();
   exchange.send(d.egresses, *d.ingress, d.now);
   EXPECT_EQ(exchange.sender()->counters(kWan, 0).sent, 0u) << "there is none to sign with";
