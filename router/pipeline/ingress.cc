@@ -24,6 +24,7 @@ Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
       port_egresses_(e.port_egresses),
       ports_(e.ports),
       macs_(e.macs),
+      parse_(e.snapshot, e.fib, e.macs, e.ports, e.disposal, e.interfaces),
       sources_(e.snapshot, e.fib, e.next_hops),
       filters_(e.snapshot, e.next_hops, e.disposal),
       classify_(e.snapshot, e.ports, e.services, sources_, filters_, e.disposal, seed, now),
@@ -33,22 +34,16 @@ Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
       pending_(e.next_hops, e.ports, e.disposal),
       rewrite_(e.next_hops, e.macs, e.disposal, pending_, e.worker),
       fragment_(e.snapshot, e.ports, e.disposal, e.pool),
-      interfaces_(e.snapshot, e.interfaces),
-      interceptor_(e.snapshot, e.fib, e.next_hops, e.signal_keys, e.wall_clock, now) {
-  for (std::size_t p = 0; p < e.snapshot.config.ports.size(); ++p)
-    contexts_.push_back({e.macs[p], static_cast<PortIndex>(p), e.snapshot.classifier.uses_dscp(),
-                         e.snapshot.config.ports[p].promiscuous});
-}
+      signals_(e.snapshot, e.fib, e.next_hops, condition_, e.port_egresses, e.ports, e.disposal,
+               e.signal_keys, e.wall_clock, now) {}
 
 void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now) {
   disposal_.at(now);
   while (!burst.empty()) {
     const std::size_t n = std::min(burst.size(), kBurst);
-    parse(burst.first(n), port);
-    if (icmp_) [[unlikely]]
-      take_signals(port, now);
-    if (snapshot_->interfaces->leased(port)) [[unlikely]]
-      take_leases(port);
+    parse_.run(v_, burst.first(n), port);
+    if (parse_.icmp()) [[unlikely]]
+      signals_.run(v_, port, now);
     meter_.lap(Stage::parse, n);
     const bool classified = classify_.classifies(port);
     if (classified)
@@ -171,20 +166,16 @@ constexpr std::size_t kBurstsAtOnce = 4;
 void Ingress::adopt(const Snapshot& snapshot, std::span<ServiceCounters> services,
                     std::vector<std::uint64_t>& filter_counts, Time now) {
   snapshot_ = &snapshot;
-  for (ParseContext& c : contexts_) {
-    c.mac = macs_[c.port];
-    c.promiscuous = snapshot.config.ports[c.port].promiscuous;
-  }
+  parse_.adopt(snapshot);
   rewrite_.adopt(macs_);
   sources_.adopt(snapshot);
   filters_.adopt(snapshot, filter_counts);
   classify_.adopt(snapshot, services, now);
   condition_.adopt(snapshot, services, now);
-  interfaces_.adopt(snapshot);
   route_.adopt(snapshot);
   mss_.adopt(snapshot);
   fragment_.adopt(snapshot);
-  interceptor_.adopt(snapshot);
+  signals_.adopt(snapshot);
 }
 
 void Ingress::flush(Time now) {
@@ -203,18 +194,15 @@ void Ingress::flush(Time now) {
   classify_.settle(condition_.held() == 0, now);
 }
 
-// Congestion signals at the ingress, and packets of the router itself.
+Ratio Ingress::applied_alpha(const RemoteAlphaReading& path, const Snapshot& snapshot) const {
+  const Ratio local = port_egresses_[snapshot.domains[path.domain].port].egress->alpha(path.domain);
+  const bool act = snapshot.config.signalling.mode != config::Signalling::Mode::observe;
+  return act ? std::min(local, path.alpha) : local;
+}
+
+// Packets of the router itself.
 
 namespace {
-
-std::span<const std::uint8_t> ip_of(const rte_mbuf* m, const ParsedPacket& h) {
-  return {rte_pktmbuf_mtod_offset(m, const std::uint8_t*, h.l3_offset), h.length};
-}
-
-bool carries_signal(const rte_mbuf* m, const ParsedPacket& h) {
-  const auto icmp = ip_of(m, h).subspan(h.l4_offset - std::size_t{h.l3_offset});
-  return !h.fragment && may_be_signal(h.protocol, icmp) && is_signal(icmp, h.v6);
-}
 
 void write_ethernet(std::uint8_t* frame, const NextHopEntry& hop, const MacAddress& own, bool v6) {
   const std::uint16_t type = rte_cpu_to_be_16(v6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4);
@@ -224,55 +212,6 @@ void write_ethernet(std::uint8_t* frame, const NextHopEntry& hop, const MacAddre
 }
 
 }  // namespace
-
-void Ingress::take_signals(PortIndex port, Time now) {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < v_.size; ++i) {
-    rte_mbuf* m = v_.mbuf[i];
-    SignalInterceptor::Decision d;
-    if (carries_signal(m, v_.header[i]))
-      d = interceptor_.decide(ip_of(m, v_.header[i]), v_.header[i].interface, now);
-    if (!d.ends) {
-      v_.keep(i, kept++);
-      continue;
-    }
-    if (d.result != SignalResult::applied) {
-      ++signals_[static_cast<std::size_t>(d.result)];
-    } else {
-      d.result = on_signal(d.signal, now);
-      if (sharing_) shared_.push(d.signal);
-    }
-    if (is_refusal(d.result)) {
-      disposal_.drop(m, port, DropReason::signal);
-    } else {
-      ++ports_[port].signals;
-      disposal_.free(m);
-    }
-  }
-  v_.size = kept;
-}
-
-SignalResult Ingress::on_signal(const CongestionSignal& signal, Time now) {
-  const SignalResult result = follow(signal, now);
-  ++signals_[static_cast<std::size_t>(result)];
-  return result;
-}
-
-void Ingress::on_shared(const CongestionSignal& signal, Time now) {
-  if (signal.number != SignalNumber{}) interceptor_.remember(signal, now);
-  follow(signal, now);
-}
-
-SignalResult Ingress::follow(const CongestionSignal& signal, Time now) {
-  const SignalPath path = find_signal_path(*snapshot_, fib_, next_hops_, signal);
-  return path.result == SignalResult::applied ? condition_.on_signal(path, port_egresses_, now) : path.result;
-}
-
-Ratio Ingress::applied_alpha(const RemoteAlphaReading& path, const Snapshot& snapshot) const {
-  const Ratio local = port_egresses_[snapshot.domains[path.domain].port].egress->alpha(path.domain);
-  const bool act = snapshot.config.signalling.mode != config::Signalling::Mode::observe;
-  return act ? std::min(local, path.alpha) : local;
-}
 
 bool Ingress::originate(rte_mbuf* m, Time now) {
   const IpAddress destination = destination_of(ip_header(m, RTE_ETHER_HDR_LEN));

@@ -19,20 +19,18 @@
 #include "router/pipeline/filter_stage.h"
 #include "router/pipeline/fragment_stage.h"
 #include "router/pipeline/handover.h"
-#include "router/pipeline/interface_finder.h"
 #include "router/pipeline/mss_clamp.h"
 #include "router/pipeline/packet_disposal.h"
+#include "router/pipeline/parse_stage.h"
 #include "router/pipeline/rewrite_stage.h"
 #include "router/pipeline/route_stage.h"
 #include "router/pipeline/routes/fib.h"
 #include "router/pipeline/routes/neighbors.h"
-#include "router/pipeline/signal_path.h"
+#include "router/pipeline/signal_stage.h"
 #include "router/pipeline/signals/congestion_signal.h"
 #include "router/pipeline/snapshot.h"
 
 namespace surety {
-
-class OrdinaryParser;
 
 // The environment of an Ingress; all of it must outlive the Ingress.
 struct IngressEnvironment {
@@ -64,19 +62,19 @@ class Ingress {
   // A router along the way signals that one of its queues is congested (congestion_signal.h). If this router
   // is the border that the signal is for, the flows on that path are held back: their alpha is the minimum of
   // their port's queue's and the path's.
-  SignalResult on_signal(const CongestionSignal& signal, Time now);
+  SignalResult on_signal(const CongestionSignal& signal, Time now) { return signals_.on_signal(signal, now); }
   // Signals of other routers accepted since the last call, for the other workers, whose flows take the same
   // paths. Empty unless share_signals(true) has been called.
-  std::size_t take_shared(std::span<CongestionSignal> out) { return shared_.take(out); }
-  void share_signals(bool on) { sharing_ = on; }
+  std::size_t take_shared(std::span<CongestionSignal> out) { return signals_.take_shared(out); }
+  void share_signals(bool on) { signals_.share(on); }
   // Replaces the keys that signals are checked with; `keys` must outlive this object.
-  void use_keys(const SignalKeys& keys) { interceptor_.set_keys(keys); }
+  void use_keys(const SignalKeys& keys) { signals_.interceptor().set_keys(keys); }
   // A queue of an interface of this router is congested (Egress::take_notes()).
-  void on_note(const CongestionSignal& signal, Time now) { follow(signal, now); }
+  void on_note(const CongestionSignal& signal, Time now) { signals_.follow(signal, now); }
   // The ports for whose owning workers packets were put into a ring since the last call, one bit each.
   std::uint32_t take_handed() { return std::exchange(handed_, 0); }
   // A signal that another worker has accepted and counted; or a note.
-  void on_shared(const CongestionSignal& signal, Time now);
+  void on_shared(const CongestionSignal& signal, Time now) { signals_.on_shared(signal, now); }
   // Sends a packet of this router itself: an IP packet behind 14 bytes for the Ethernet header. true:
   // enqueued; false: no next hop is ready, and the packet is freed.
   bool originate(rte_mbuf* m, Time now);
@@ -117,47 +115,22 @@ class Ingress {
   Ratio applied_alpha(const RemoteAlphaReading& path, const Snapshot& snapshot) const;
   const ContractLedger& contracts() const { return classify_.contracts(); }
   std::span<const std::uint64_t> filter_counts() const { return filters_.counts(); }
-  const SignalCounters& signals() const { return signals_; }  // received signals, by result
-  SignalInterceptor& interceptor() { return interceptor_; }
-  const SignalInterceptor& interceptor() const { return interceptor_; }
+  const SignalCounters& signals() const { return signals_.counters(); }  // received signals, by result
+  const SignalInterceptor& interceptor() const { return signals_.interceptor(); }
 
   // The parts that decide about a packet, for queries without a packet (observe/explain/), between two
   // bursts.
   const Snapshot& snapshot() const { return *snapshot_; }
-  const ParseContext& context(PortIndex port) const { return contexts_[port]; }
-  const InterfaceFinder& finder() const { return interfaces_; }
+  const ParseStage& parse() const { return parse_; }
   const SourceCheck& sources() const { return sources_; }
   const ClassifyStage& classify() const { return classify_; }
   const RouteStage& route() const { return route_; }
   const ConditionStage& condition() const { return condition_; }
   const Fib& fib() const { return fib_; }
   const NextHopTable& next_hops() const { return next_hops_; }
-  // Corrects the outcome of parse() for a packet that must not leave its link (RFC 3927 7, RFC 4291 2.5.6,
-  // RFC 4861):
-  //  - punt: neighbour discovery to a group of the link, a link-local address or an address of this router;
-  //    IPv6 from one link-local address to another
-  //  - forward: another packet with a link-local source or destination, to an address of this router; the
-  //    source check and the filters apply, and the FIB hands it to the kernel
-  //  - drop link_local: everything else with such an address
-  // Other outcomes are returned unchanged.
-  ParseOutcome keep_on_link(const ParseOutcome& parsed, const ParsedPacket& h) const;
 
  private:
-  void parse(std::span<rte_mbuf* const> burst, PortIndex port);
-  std::uint64_t parse_eights(std::span<rte_mbuf* const> burst, PortIndex port);
-  struct Taken {
-    std::size_t packets = 0;
-    std::uint64_t bytes = 0;
-  };
-  Taken parse_eights6(std::span<rte_mbuf* const> burst, std::size_t kept, PortIndex port);
-  template <bool kTags>
-  std::uint64_t parse_singly(std::span<rte_mbuf* const> burst, PortIndex port);
-  bool parse_tagged(const OrdinaryParser& ordinary, rte_mbuf* m, PortIndex port, ParsedPacket& h);
-  bool parse_unusual(rte_mbuf* m, PortIndex port, ParsedPacket& h);
-  void take_signals(PortIndex port, Time now);
-  void take_leases(PortIndex port);
   void check(PortIndex port);
-  SignalResult follow(const CongestionSignal& signal, Time now);
   void flush(Time now);
   void send_revived(Time now);
   void send_pending(Time now);
@@ -176,7 +149,7 @@ class Ingress {
   std::span<const PortEgress> port_egresses_;
   std::span<PortCounters> ports_;
   std::span<const MacAddress> macs_;
-  std::vector<ParseContext> contexts_;  // indexed by port
+  ParseStage parse_;
   SourceCheck sources_;
   FilterStage filters_;
   ClassifyStage classify_;
@@ -186,13 +159,8 @@ class Ingress {
   PendingPackets pending_;
   RewriteStage rewrite_;
   FragmentStage fragment_;
-  InterfaceFinder interfaces_;
-  SignalInterceptor interceptor_;
-  SignalCounters signals_{};
-  SignalOutbox shared_;
-  bool sharing_ = false;
+  SignalStage signals_;
   std::uint32_t handed_ = 0;
-  bool icmp_ = false;  // the last burst parsed had ICMP
   Burst v_;
 };
 

@@ -30,10 +30,11 @@ void find_way(const Ingress& ingress, const FilteredPacket& packet, IngressTrace
 
 void trace(const Ingress& ingress, std::span<std::uint8_t> frame, PortIndex port, Time now, IngressTrace& t) {
   const Snapshot& snapshot = ingress.snapshot();
-  std::ranges::copy(ingress.context(port).mac, frame.begin());
-  t.parsed = ingress.keep_on_link(parse(frame, ingress.context(port), t.header), t.header);
+  const ParseStage& stage = ingress.parse();
+  std::ranges::copy(stage.context(port).mac, frame.begin());
+  t.parsed = stage.keep_on_link(parse(frame, stage.context(port), t.header), t.header);
   if (t.parsed.drop != DropReason::none) return;
-  if (t.header.l3_offset != 14) t.header.interface = ingress.finder().find(frame.data(), t.header, port);
+  if (t.header.l3_offset != 14) t.header.interface = stage.finder().find(frame.data(), t.header, port);
   if (t.header.interface == kNoInterface) t.parsed.drop = DropReason::vlan_unknown;
   if (!t.parsed.forwards()) return;
   const FilteredPacket packet{&t.header, frame.data()};

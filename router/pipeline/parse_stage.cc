@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parse stage: parses packets eight at a time if all of them are ordinary.
+#include "router/pipeline/parse_stage.h"
+
 #include <rte_ether.h>
 #include <rte_prefetch.h>
 
@@ -7,7 +8,6 @@
 #include <cstddef>
 #include <numeric>
 
-#include "router/pipeline/ingress.h"
 #include "router/pipeline/signal_path.h"
 #include "router/pipeline/wire/dhcp.h"
 #include "router/pipeline/wire/ordinary_eight.h"
@@ -60,25 +60,50 @@ std::uint64_t sum_of(__m256i lanes) {
 
 }  // namespace
 
-void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
-  v_.size = 0;
+ParseStage::ParseStage(const Snapshot& snapshot, const Fib& fib, std::span<const MacAddress> macs,
+                       std::span<PortCounters> ports, PacketDisposal& disposal, InterfaceCounters* interfaces)
+    : snapshot_(&snapshot),
+      fib_(fib),
+      disposal_(disposal),
+      ports_(ports),
+      macs_(macs),
+      interfaces_(snapshot, interfaces) {
+  for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p)
+    contexts_.push_back({macs[p], static_cast<PortIndex>(p), snapshot.classifier.uses_dscp(),
+                         snapshot.config.ports[p].promiscuous});
+}
+
+void ParseStage::adopt(const Snapshot& snapshot) {
+  snapshot_ = &snapshot;
+  for (ParseContext& c : contexts_) {
+    c.mac = macs_[c.port];
+    c.promiscuous = snapshot.config.ports[c.port].promiscuous;
+  }
+  interfaces_.adopt(snapshot);
+}
+
+void ParseStage::run(Burst& v, std::span<rte_mbuf* const> burst, PortIndex port) {
+  v.size = 0;
   icmp_ = false;
   std::uint64_t bytes = 0;
   if (interfaces_.any_on(port)) {
-    bytes = parse_singly<true>(burst, port);
+    bytes = parse_singly<true>(v, burst, port);
     interfaces_.count();
   } else {
     const std::size_t eights = burst.size() / kEight * kEight;
-    bytes = parse_eights(burst.first(eights), port);
-    bytes += parse_singly<false>(burst.subspan(eights), port);
+    bytes = parse_eights(v, burst.first(eights), port);
+    bytes += parse_singly<false>(v, burst.subspan(eights), port);
   }
   ports_[port].rx_packets += burst.size();
   ports_[port].rx_bytes += bytes;
+  if (snapshot_->interfaces->leased(port)) [[unlikely]]
+    take_leases(v, port);
 }
 
 // No stage is inlined: in one large function the compiler runs out of registers in each of them. Returns the
 // bytes received, as the next one.
-[[gnu::noinline]] std::uint64_t Ingress::parse_eights(std::span<rte_mbuf* const> burst, PortIndex port) {
+[[gnu::noinline]] std::uint64_t ParseStage::parse_eights(Burst& v, std::span<rte_mbuf* const> burst,
+                                                         PortIndex port) {
   if (burst.empty()) return 0;
   const OrdinaryEight eight(contexts_[port]);
   const OrdinaryParser ordinary(contexts_[port]);
@@ -99,14 +124,14 @@ void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
       found = eight.check(frames, length.frame);
     if (found.v4 == 0xff) [[likely]] {
       for (std::size_t j = 0; j < kEight; ++j, ++kept) {
-        v_.mbuf[kept] = m[j];
-        eight.write4(frames[j], found.class_and_port[j], v_.header[kept]);
+        v.mbuf[kept] = m[j];
+        eight.write4(frames[j], found.class_and_port[j], v.header[kept]);
       }
       continue;
     }
     for (std::size_t j = 0; j < kEight; ++j) {
-      v_.mbuf[kept] = m[j];
-      ParsedPacket& h = v_.header[kept];
+      v.mbuf[kept] = m[j];
+      ParsedPacket& h = v.header[kept];
       if ((found.v4 >> j & 1) != 0)
         eight.write4(frames[j], found.class_and_port[j], h), ++kept;
       else
@@ -114,20 +139,20 @@ void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
                 ordinary(frames[j], m[j]->data_len, h) || parse_unusual(m[j], port, h);
     }
     if (found.v6 != 0xff) continue;
-    const Taken more = parse_eights6(burst.subspan(i + kEight), kept, port);
+    const Taken more = parse_eights6(v, burst.subspan(i + kEight), kept, port);
     bytes6 += more.bytes;
     kept += more.packets;
     i += more.packets;
     if (i + kEight < burst.size()) fetch(&burst[i + kEight], next);
   }
-  v_.size = kept;
+  v.size = kept;
   return sum_of(bytes) + bytes6;
 }
 
 // IPv6 packets are usually followed by more: a loop without IPv4 code, while eight packets are ordinary ones
 // of IPv6. A separate function, which in one with IPv4 would have fewer registers.
-[[gnu::noinline]] Ingress::Taken Ingress::parse_eights6(std::span<rte_mbuf* const> burst, std::size_t kept,
-                                                        PortIndex port) {
+[[gnu::noinline]] ParseStage::Taken ParseStage::parse_eights6(Burst& v, std::span<rte_mbuf* const> burst,
+                                                              std::size_t kept, PortIndex port) const {
   const OrdinaryEight eight(contexts_[port]);
   __m256i bytes = _mm256_setzero_si256();
   std::size_t i = 0;
@@ -144,8 +169,8 @@ void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
     bool all = found.v6 == 0xff;
     for (std::size_t j = 0; all && j < kEight; ++j) {
       m[j]->port = port;
-      v_.mbuf[kept + i + j] = m[j];
-      all = eight.write6(frames[j], found.class_and_port[j], v_.header[kept + i + j]);
+      v.mbuf[kept + i + j] = m[j];
+      all = eight.write6(frames[j], found.class_and_port[j], v.header[kept + i + j]);
     }
     if (!all) break;
     bytes = _mm256_add_epi32(bytes, length.packet);
@@ -155,30 +180,31 @@ void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
 
 // `kTags`: the port has interfaces.
 template <bool kTags>
-[[gnu::noinline]] std::uint64_t Ingress::parse_singly(std::span<rte_mbuf* const> burst, PortIndex port) {
+[[gnu::noinline]] std::uint64_t ParseStage::parse_singly(Burst& v, std::span<rte_mbuf* const> burst,
+                                                         PortIndex port) {
   constexpr std::size_t kAhead = 8;
   for (std::size_t i = 0; i < std::min(kAhead, burst.size()); ++i)
     rte_prefetch0(rte_pktmbuf_mtod(burst[i], void*));
   const OrdinaryParser ordinary(contexts_[port]);
   std::uint64_t bytes = 0;
-  std::size_t kept = v_.size;
+  std::size_t kept = v.size;
   for (std::size_t i = 0; i < burst.size(); ++i) {
     if (i + kAhead < burst.size()) rte_prefetch0(rte_pktmbuf_mtod(burst[i + kAhead], void*));
     rte_mbuf* m = burst[i];
     bytes += m->pkt_len;
     m->port = port;  // from here on our index, not DPDK's
-    v_.mbuf[kept] = m;
-    ParsedPacket& h = v_.header[kept];
+    v.mbuf[kept] = m;
+    ParsedPacket& h = v.header[kept];
     kept += (kTags && parse_tagged(ordinary, m, port, h)) ||
             ordinary(rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len, h) || parse_unusual(m, port, h);
   }
-  v_.size = kept;
+  v.size = kept;
   return bytes;
 }
 
 // True if it is an ordinary packet with the tags of an interface.
-[[gnu::always_inline]] inline bool Ingress::parse_tagged(const OrdinaryParser& ordinary, rte_mbuf* m,
-                                                         PortIndex port, ParsedPacket& h) {
+[[gnu::always_inline]] inline bool ParseStage::parse_tagged(const OrdinaryParser& ordinary, rte_mbuf* m,
+                                                            PortIndex port, ParsedPacket& h) {
   auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
   const auto whose = [&](std::uint16_t protocol, std::uint16_t outer, std::uint16_t inner) {
     return interfaces_.find(port, protocol, outer, inner);
@@ -189,7 +215,7 @@ template <bool kTags>
   return true;
 }
 
-ParseOutcome Ingress::keep_on_link(const ParseOutcome& parsed, const ParsedPacket& h) const {
+ParseOutcome ParseStage::keep_on_link(const ParseOutcome& parsed, const ParsedPacket& h) const {
   const bool discovery = parsed.punt == PuntReason::neighbor_discovery;
   if (!discovery && parsed.punt != PuntReason::link_local) return parsed;
   const IpAddress to = destination_of(h.key);
@@ -201,30 +227,30 @@ ParseOutcome Ingress::keep_on_link(const ParseOutcome& parsed, const ParsedPacke
 }
 
 // A DHCP server may answer at the offered address (RFC 2131 4.1), which the router does not have yet.
-[[gnu::noinline]] void Ingress::take_leases(PortIndex port) {
+[[gnu::noinline]] void ParseStage::take_leases(Burst& v, PortIndex port) {
   const auto is_offer = [&](std::size_t i) {
-    const ParsedPacket& h = v_.header[i];
+    const ParsedPacket& h = v.header[i];
     if (!dhcp::to_client(h.key) || h.key.v6 || !(*snapshot_->interfaces)[h.interface].leased) return false;
-    const std::span frame(rte_pktmbuf_mtod(v_.mbuf[i], const std::uint8_t*), v_.mbuf[i]->data_len);
+    const std::span frame(rte_pktmbuf_mtod(v.mbuf[i], const std::uint8_t*), v.mbuf[i]->data_len);
     return dhcp::concerns(frame.subspan(h.l4_offset), contexts_[port].mac);
   };
   bool any = false;  // without a branch for each packet: there are hardly ever some
-  for (std::size_t i = 0; i < v_.size; ++i) any |= dhcp::has_ports(v_.header[i].key, 67, 68);
+  for (std::size_t i = 0; i < v.size; ++i) any |= dhcp::has_ports(v.header[i].key, 67, 68);
   if (!any) return;
   std::size_t kept = 0;
-  while (kept < v_.size && !is_offer(kept)) ++kept;
-  for (std::size_t i = kept; i < v_.size; ++i) {
-    const ParsedPacket& h = v_.header[i];
+  while (kept < v.size && !is_offer(kept)) ++kept;
+  for (std::size_t i = kept; i < v.size; ++i) {
+    const ParsedPacket& h = v.header[i];
     if (is_offer(i))
-      disposal_.punt(v_.mbuf[i], port, PuntReason::dhcp, h.l3_offset, kNextHopNone, h.interface);
+      disposal_.punt(v.mbuf[i], port, PuntReason::dhcp, h.l3_offset, kNextHopNone, h.interface);
     else
-      v_.keep(i, kept++);
+      v.keep(i, kept++);
   }
-  v_.size = kept;
+  v.size = kept;
 }
 
 // Returns true if the packet stays in the pipeline; else it is disposed of.
-[[gnu::noinline]] bool Ingress::parse_unusual(rte_mbuf* m, PortIndex port, ParsedPacket& h) {
+[[gnu::noinline]] bool ParseStage::parse_unusual(rte_mbuf* m, PortIndex port, ParsedPacket& h) {
   h.l3_offset = 0;  // until an IP header is found
   auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
   const ParseOutcome outcome = keep_on_link(surety::parse({frame, m->data_len}, contexts_[port], h), h);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Congestion signals as packets: where they end, where they go on, and what they do.
+#include "router/pipeline/signal_stage.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,15 +65,15 @@ class Core {
   SignalSender sender_;
 };
 
-class IngressSignals : public testing::Test {
+class SignalStageTest : public testing::Test {
  protected:
-  explicit IngressSignals(const std::string& mode = "act", const std::string& role = "border")
+  explicit SignalStageTest(const std::string& mode = "act", const std::string& role = "border")
       : d(border(mode, role)) {
     d.route("10.1.0.0/16", {ready(kLan)});
     d.route("10.9.0.0/16", {ready(kWan)});
     d.route_to("10.1.0.254/32", {kNextHopLocal, 1});
   }
-  ~IngressSignals() override { d.expect_law(); }
+  ~SignalStageTest() override { d.expect_law(); }
   std::uint64_t count(SignalResult r) { return d.ingress->signals()[static_cast<std::size_t>(r)]; }
   std::uint64_t drops(PortIndex p) { return d.ports[p].drops[static_cast<std::size_t>(DropReason::signal)]; }
 
@@ -79,7 +81,7 @@ class IngressSignals : public testing::Test {
   Core core{d, d.signal_keys};
 };
 
-TEST_F(IngressSignals, ASignalForSomebodyBehindACustomerPortEndsHere) {
+TEST_F(SignalStageTest, ASignalForSomebodyBehindACustomerPortEndsHere) {
   d.receive({core.signal()}, kWan);
   EXPECT_EQ(count(SignalResult::applied), 1u);
   EXPECT_EQ(d.ports[kWan].signals, 1u);
@@ -89,7 +91,7 @@ TEST_F(IngressSignals, ASignalForSomebodyBehindACustomerPortEndsHere) {
   EXPECT_EQ(d.ingress->applied_alpha(d.ingress->remote_alphas()[0], d.snapshot), Ratio::of(0.3));
 }
 
-TEST_F(IngressSignals, WhatComesTwiceCountsOnce) {
+TEST_F(SignalStageTest, WhatComesTwiceCountsOnce) {
   const Octets signal = core.signal();
   d.receive({signal, signal, signal}, kWan);
   EXPECT_EQ(count(SignalResult::applied), 1u);
@@ -97,25 +99,25 @@ TEST_F(IngressSignals, WhatComesTwiceCountsOnce) {
   EXPECT_EQ(drops(kWan), 2u);
 }
 
-TEST_F(IngressSignals, CustomersDoNotSignal) {
+TEST_F(SignalStageTest, CustomersDoNotSignal) {
   d.receive({core.signal(kLan)}, kLan);
   EXPECT_EQ(count(SignalResult::from_customer), 1u);
   EXPECT_EQ(drops(kLan), 1u);
   EXPECT_TRUE(d.ingress->remote_alphas().empty());
 }
 
-TEST_F(IngressSignals, OneForSomebodyElseGoesOn) {
+TEST_F(SignalStageTest, OneForSomebodyElseGoesOn) {
   d.receive({core.signal(kWan, "10.9.0.7", "10.1.0.1")}, kWan);
   EXPECT_EQ(d.ports[kWan].signals, 0u);
   EXPECT_EQ(d.transmit(kWan).size(), 1u);
 }
 
-TEST_F(IngressSignals, OneToTheRoutersOwnAddressEndsHere) {
+TEST_F(SignalStageTest, OneToTheRoutersOwnAddressEndsHere) {
   d.receive({core.signal(kWan, "10.1.0.254", "10.9.0.1")}, kWan);
   EXPECT_EQ(d.ports[kWan].signals, 1u);
 }
 
-TEST_F(IngressSignals, AForgedOneHasNoEffect) {
+TEST_F(SignalStageTest, AForgedOneHasNoEffect) {
   const SignalKeys other{{{7, HiddenKey({9, 9, 9})}}};
   Core liar(d, other);
   d.receive({liar.signal()}, kWan);
@@ -124,14 +126,14 @@ TEST_F(IngressSignals, AForgedOneHasNoEffect) {
   EXPECT_TRUE(d.ingress->remote_alphas().empty());
 }
 
-TEST_F(IngressSignals, AnOldOneHasNoEffect) {
+TEST_F(SignalStageTest, AnOldOneHasNoEffect) {
   const Octets signal = core.signal();
   d.turn(d.now + 11s);
   d.receive({signal}, kWan);
   EXPECT_EQ(count(SignalResult::stale), 1u);
 }
 
-TEST_F(IngressSignals, WhatWasSentBeforeTheStartHasNoEffect) {
+TEST_F(SignalStageTest, WhatWasSentBeforeTheStartHasNoEffect) {
   const UnixTime right = d.wall_clock.at(d.now);
   d.wall_clock.set(right - 1s, d.now);
   const Octets before = core.signal();
@@ -143,7 +145,7 @@ TEST_F(IngressSignals, WhatWasSentBeforeTheStartHasNoEffect) {
 
 // The time of day may step either way: signals are refused while the routers' clocks disagree, and believed
 // again when they agree.
-TEST_F(IngressSignals, ClockStepsRefuseAndRecover) {
+TEST_F(SignalStageTest, ClockStepsRefuseAndRecover) {
   const UnixTime right = d.wall_clock.at(d.now);
   for (const auto step : {-1h, 1h}) {
     const Octets signal = core.signal();
@@ -157,7 +159,7 @@ TEST_F(IngressSignals, ClockStepsRefuseAndRecover) {
 }
 
 // Packets of ICMP type 253 that are not ours are anybody's.
-TEST_F(IngressSignals, OtherIcmpOfThatTypeIsForwarded) {
+TEST_F(SignalStageTest, OtherIcmpOfThatTypeIsForwarded) {
   Octets icmp(16, 0);
   icmp[0] = 253;
   const Octets frame = frames::ethernet(frames::kIpv4, port_mac(kWan)) +
@@ -167,7 +169,7 @@ TEST_F(IngressSignals, OtherIcmpOfThatTypeIsForwarded) {
   EXPECT_EQ(count(SignalResult::malformed), 0u);
 }
 
-TEST_F(IngressSignals, AmongOtherPacketsOnlySignalsAreTakenOut) {
+TEST_F(SignalStageTest, AmongOtherPacketsOnlySignalsAreTakenOut) {
   const Octets data = udp_frame({.source = 0x0a090001, .destination = 0x0a010001, .port = kWan});
   d.receive({data, core.signal(), data, core.signal(), data}, kWan);
   EXPECT_EQ(count(SignalResult::applied), 2u);
@@ -175,14 +177,14 @@ TEST_F(IngressSignals, AmongOtherPacketsOnlySignalsAreTakenOut) {
 }
 
 // A class of packets that congests a queue somewhere says nothing of those of another class.
-TEST_F(IngressSignals, OnlyDomainsOfTheSignalledClassAreConcerned) {
+TEST_F(SignalStageTest, OnlyDomainsOfTheSignalledClassAreConcerned) {
   d.receive({core.signal(kWan, "10.1.0.1", "10.9.0.1", 34)}, kWan);
   EXPECT_EQ(count(SignalResult::no_domain), 1u);
   EXPECT_TRUE(d.ingress->remote_alphas().empty());
 }
 
 // Silence for T2 lets alpha rise again: a lost signal, or a dead router, does no lasting harm.
-TEST_F(IngressSignals, AlphaRecoversWithoutSignals) {
+TEST_F(SignalStageTest, AlphaRecoversWithoutSignals) {
   for (int i = 0; i < 4; ++i) {
     d.receive({core.signal()}, kWan);
     d.turn(d.now + 31ms);
@@ -192,8 +194,8 @@ TEST_F(IngressSignals, AlphaRecoversWithoutSignals) {
   EXPECT_TRUE(d.ingress->remote_alphas().empty());
 }
 
-struct Observing : IngressSignals {
-  Observing() : IngressSignals("observe") {}
+struct Observing : SignalStageTest {
+  Observing() : SignalStageTest("observe") {}
 };
 TEST_F(Observing, EverythingIsComputedAndNothingApplied) {
   d.receive({core.signal()}, kWan);
@@ -203,8 +205,8 @@ TEST_F(Observing, EverythingIsComputedAndNothingApplied) {
   EXPECT_EQ(d.ingress->applied_alpha(d.ingress->remote_alphas()[0], d.snapshot), Ratio::of(0.4));
 }
 
-struct Off : IngressSignals {
-  Off() : IngressSignals("off") {}
+struct Off : SignalStageTest {
+  Off() : SignalStageTest("off") {}
 };
 TEST_F(Off, NothingReachesACustomerAllTheSame) {
   d.receive({core.signal()}, kWan);
@@ -213,8 +215,8 @@ TEST_F(Off, NothingReachesACustomerAllTheSame) {
   EXPECT_EQ(drops(kWan), 1u);
 }
 
-struct InTheCore : IngressSignals {
-  InTheCore() : IngressSignals("act", "core") {}
+struct InTheCore : SignalStageTest {
+  InTheCore() : SignalStageTest("act", "core") {}
 };
 TEST_F(InTheCore, AnAuthenticSignalForItsCustomersIsNobodysBusiness) {
   d.receive({core.signal()}, kWan);
@@ -222,7 +224,7 @@ TEST_F(InTheCore, AnAuthenticSignalForItsCustomersIsNobodysBusiness) {
   EXPECT_EQ(drops(kWan), 0u);
 }
 
-TEST_F(IngressSignals, ItsOwnPacketsFindTheirWay) {
+TEST_F(SignalStageTest, ItsOwnPacketsFindTheirWay) {
   const auto own = [&](std::uint32_t to) {
     Octets ip = frames::ip4(17, frames::udp(1, 2, 40), {0xc0000201, to, 0, 0xc0, 64, {}});
     return to_mbuf(frames::ethernet(0, {}) + ip);
@@ -238,7 +240,7 @@ TEST_F(IngressSignals, ItsOwnPacketsFindTheirWay) {
   EXPECT_EQ(d.ports[kWan].originated, 1u);
 }
 
-TEST_F(IngressSignals, SharedOnesAreForTheOtherWorkers) {
+TEST_F(SignalStageTest, SharedOnesAreForTheOtherWorkers) {
   std::array<CongestionSignal, 4> shared;
   d.receive({core.signal()}, kWan);
   EXPECT_EQ(d.ingress->take_shared(shared), 0u) << "there are no others";
