@@ -2,14 +2,12 @@
 #include "router/pipeline/classify_stage.h"
 
 #include <bit>
+#include <utility>
 
 namespace surety {
 
 namespace {
 
-// The whole table is swept once per half timeout, in slices too short to matter (a microsecond); after a
-// delay the slices are longer, but still short (some microseconds).
-constexpr std::int64_t kSlice = 64, kLongestSlice = 1024;
 // Budget of the sweep after a reload, per turn: a stale flow costs one slow-path classification. Eight per
 // burst of 64 slow a busy worker by about a quarter while the sweep runs (4 million flows: some seconds).
 // Unused places take some microseconds.
@@ -30,26 +28,24 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
       sources_(sources),
       filters_(filters),
       disposal_(disposal),
-      flows_(snapshot.config.flow_table.capacity, snapshot.config.flow_table.idle_timeout, seed, kEmbryonic),
+      flows_(snapshot.config.flow_table.capacity, snapshot.config.flow_table.idle_timeout, seed,
+             Displacement::kEmbryonic),
+      classified_(snapshot),
       customer_(seed),
       ledger_(flows_.capacity()),
       bounds_(flows_.capacity()),
       holders_(flows_.capacity(), snapshot.config.ports.size(), seed),
+      displacement_(flows_, holders_),
       creations_(creation_rate(snapshot.config.flow_table), flows_.capacity(), snapshot.config.ports.size(),
                  now),
       limited_(snapshot.config.flow_table.creation_rate != 0u),
-      per_record_(std::max<std::int64_t>(1, snapshot.config.flow_table.idle_timeout.count() / 2 /
-                                                std::max(1u, snapshot.config.flow_table.capacity))),
-      swept_(now) {
+      sweep_(snapshot.config.flow_table.idle_timeout, snapshot.config.flow_table.capacity, now) {
   creations_.share_among(std::max<std::size_t>(1, snapshot.config.port_count()));
-  requests_.reserve(kMostRequests);
-  for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p)
-    classified_.push_back(snapshot.classifier.classifies(static_cast<PortIndex>(p)));
 }
 
 [[gnu::noinline]] void ClassifyStage::run(Burst& v, PortIndex port, Time now) {
   const auto packets = std::span<const ParsedPacket>(v.header).first(v.size);
-  Hashes hashes;
+  Misses::Hashes hashes;
   flows_.prefetch_buckets(packets, hashes.data());
   flows_.prefetch_records(packets, hashes.data(), v.flow.data());
   const FlowTable::Tick tick = flows_.tick(now);
@@ -65,8 +61,8 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
 }
 
 // Handles packets of shared contracts, second packets of flows, packets of stale flows and of none.
-inline ClassifyStage::Misses ClassifyStage::look_up_others(Burst& v, const FlowTable::Found& found,
-                                                           const Hashes& hashes, FlowTable::Tick tick) {
+inline Misses ClassifyStage::look_up_others(Burst& v, const FlowTable::Found& found,
+                                            const Misses::Hashes& hashes, FlowTable::Tick tick) {
   Misses misses;
   for (std::uint64_t left = found.others | found.redirected; left != 0; left &= left - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(left));
@@ -77,59 +73,34 @@ inline ClassifyStage::Misses ClassifyStage::look_up_others(Burst& v, const FlowT
   return misses;
 }
 
-void ClassifyStage::check_sources(Burst& v, Misses& misses, Hashes& hashes, PortIndex port) {
+void ClassifyStage::check_sources(Burst& v, Misses& misses, Misses::Hashes& hashes, PortIndex port) {
   std::uint64_t refused = 0;
   for (std::size_t s = 0; s < misses.size; ++s) {
     const std::uint8_t i = misses.which[s];
     if (!sources_.accepts(v.header[i])) refused |= std::uint64_t{1} << i;
   }
-  remove(v, misses, hashes, refused, [&](std::size_t i) {
+  misses.remove(v, hashes, refused, [&](std::size_t i) {
     disposal_.drop_and_report(v.mbuf[i], port, DropReason::source_check, Refusal::source, v.header[i]);
   });
 }
 
-void ClassifyStage::filter(Burst& v, Misses& misses, Hashes& hashes, PortIndex port) {
+void ClassifyStage::filter(Burst& v, Misses& misses, Misses::Hashes& hashes, PortIndex port) {
   std::uint64_t asked = filters_.asked_always(v, port);
   for (std::size_t s = 0; s < misses.size; ++s) asked |= std::uint64_t{1} << misses.which[s];
   if (asked == 0) [[likely]]
     return;
-  remove(v, misses, hashes, filters_.refused(v, asked), [&](std::size_t i) { filters_.refuse(v, i, port); });
-}
-
-// Removes the packets in `refused`, one bit each, from `v`, and moves the others up.
-template <class Refuse>
-void ClassifyStage::remove(Burst& v, Misses& misses, Hashes& hashes, std::uint64_t refused, Refuse&& refuse) {
-  if (refused == 0) return;
-  std::size_t left = 0;
-  for (std::size_t s = 0; s < misses.size; ++s) {
-    const std::uint8_t i = misses.which[s];
-    const std::uint64_t bit = std::uint64_t{1} << i;
-    if ((refused & bit) == 0)
-      misses.which[left++] = static_cast<std::uint8_t>(i - std::popcount(refused & (bit - 1)));
-  }
-  misses.size = left;
-  const std::size_t size = v.size;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    if ((refused >> i & 1) != 0) {
-      refuse(i);
-      continue;
-    }
-    hashes[kept] = hashes[i];
-    v.keep(i, kept++);
-  }
-  v.size = kept;
+  misses.remove(v, hashes, filters_.refused(v, asked), [&](std::size_t i) { filters_.refuse(v, i, port); });
 }
 
 // Matches the rules for all packets at once, then admits one packet after the other, since an earlier packet
 // may have created the flow.
-[[gnu::noinline]] void ClassifyStage::admit(Burst& v, const Misses& misses, const Hashes& hashes,
+[[gnu::noinline]] void ClassifyStage::admit(Burst& v, const Misses& misses, const Misses::Hashes& hashes,
                                             PortIndex port, Time now) {
   std::array<const ParsedPacket*, kBurst> packets;
   std::array<std::uint16_t, kBurst> rules;
   for (std::size_t s = 0; s < misses.size; ++s) packets[s] = &v.header[misses.which[s]];
   snapshot_->classifier.match({packets.data(), misses.size}, port, rules);
-  within_left_ = beyond_left_ = kDisplacements;
+  displacement_.begin_burst();
   bool created = false;
   for (std::size_t s = 0; s < misses.size; ++s) {
     const std::size_t i = misses.which[s];
@@ -255,8 +226,8 @@ DegradeReason ClassifyStage::would_open(Opener by, Time now) const {
   const DegradeReason reason = shortage(by);
   const bool permitted = !limited_ || creations_.would_permit(by.customer, now);
   if (reason == DegradeReason::none) return permitted ? reason : DegradeReason::creation_limited;
-  const Victim gone = victim(holders_.next_candidates(by.customer), by, now);
-  return gone.id != kNoFlow && permitted ? DegradeReason::none : reason;
+  return permitted && displacement_.would_choose(by, *snapshot_, now) != kNoFlow ? DegradeReason::none
+                                                                                 : reason;
 }
 
 ClassifyStage::Forecast ClassifyStage::forecast(const ParsedPacket& packet, std::uint16_t rule,
@@ -335,25 +306,190 @@ void ClassifyStage::end_contract(FlowId id) {
   bounds_.release(id);
 }
 
-bool ClassifyStage::has_own_state(const FlowRecord& r) const {
-  return (r.flags & FlowRecord::redirect) == 0 &&
-         snapshot_->services[r.service].kind != ServiceProgram::Kind::none;
-}
-
-// The size of a slice follows from the time since the last one, however long a turn takes.
 void ClassifyStage::age(Time now) {
   const auto gone = [this](FlowId id) { closed(id); };
-  if (now - swept_ >= kSlice * per_record_) {
-    const auto due = std::min((now - swept_) / per_record_, kLongestSlice);
-    const std::uint32_t looked = flows_.age(now, static_cast<std::uint32_t>(due), gone);
-    // A delay of more than a round counts as one round.
-    swept_ = std::max(swept_ + looked * per_record_, now - flows_.capacity() * per_record_);
-  }
+  if (const std::uint32_t due = sweep_.due(now); due > 0)
+    sweep_.done(flows_.age(now, due, gone), flows_.capacity(), now);
   flows_.age_embryonic(now, gone);
   if (next_event() != kNever) [[unlikely]] {
     due_ = now;
     flows_.mark(kMarkPlaces, kMarkFlows);
   }
+}
+
+// Moves flows to the services of another configuration.
+
+void ClassifyStage::adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now) {
+  snapshot_ = &snapshot;
+  services_ = services;
+  const config::FlowTable& table = snapshot.config.flow_table;
+  creations_.adjust(creation_rate(table), table.capacity);
+  creations_.share_among(std::max<std::size_t>(1, snapshot.config.port_count()));
+  limited_ = table.creation_rate != 0u;
+  classified_.adopt(snapshot, now + table.idle_timeout);
+  requests_.drop_services();
+  flows_.begin_marking();
+  due_ = now;
+}
+
+// Handles a packet of a flow that may have been classified by a former configuration.
+void ClassifyStage::reconcile(Burst& v, std::size_t i, std::uint16_t rule, PortIndex port, Time now) {
+  const FlowId id = v.flow[i];
+  FlowRecord& r = flows_[id];
+  const Judgement j = judge(rule, v.header[i].interface);
+  const FlowId from = (r.flags & FlowRecord::redirect) != 0 ? r.state.shared : kNoFlow;
+  FlowId to = kNoFlow;
+  std::uint16_t service = j.service;
+  if (j.shares || (j.needs_state && needs_excess(id, rule, v.header[i].interface))) {
+    const Opened shared = contract(rule, service, v.header[i], opener(v.header[i].key, port), now);
+    to = shared.id;
+    if (to == kNoFlow) {  // keeps its service, if possible
+      if (from != kNoFlow) r.flush_asked() = 0;
+      if (from != kNoFlow && flows_[from].service != r.service) degrade(v, i, port, shared.reason);
+      return;
+    }
+    service = flows_[to].service;  // the former service, until the contract restarts
+  }
+  const bool same_buffer = from == to && (from != kNoFlow || service == r.service);
+  if (!same_buffer && waits(r)) {
+    if (from == kNoFlow && to == kNoFlow && is_csa(r.service) && is_csa(service))
+      ask(id, service, now);
+    else
+      ask_to_go(r, id, now);
+    return;
+  }
+  if (from != to || service != r.service) {
+    const bool had = has_own_state(r);
+    move(id, service, to, now);
+    if (!had && has_own_state(r)) begin_contract(id, rule, v.header[i].interface);
+  }
+  if (has_own_state(r)) {
+    ledger_.rename(id, snapshot_->classifier.id(rule));
+    bounds_.charge(id, snapshot_->classifier.id(rule), v.header[i].interface);
+  }
+  if (to != kNoFlow) r.flush_asked() = 0;
+  if (service == j.service)
+    r.flags &= static_cast<std::uint8_t>(~FlowRecord::stale);
+  else
+    r.flags |= FlowRecord::stale;
+  v.service[i] = service;
+}
+
+// True if a flow of a `per: flow` rule has to share the excess contract: the rule has no room for one more
+// contract, and the flow has none yet.
+bool ClassifyStage::needs_excess(FlowId id, std::uint16_t rule, InterfaceIndex interface) const {
+  const bool counted =
+      has_own_state(flows_[id]) && bounds_.charged(id, snapshot_->classifier.id(rule), interface);
+  return !counted && !has_room(rule, interface);
+}
+
+// A new contract is not embryonic if its flow is not: otherwise it would be removed earlier.
+void ClassifyStage::move(FlowId id, std::uint16_t service, FlowId contract, Time now) {
+  FlowRecord& r = flows_[id];
+  const bool had_state = has_own_state(r);
+  const bool keeps_state = had_state && contract == kNoFlow && is_csa(r.service) && is_csa(service);
+  --services_[r.service].flows;
+  if (had_state) --services_[r.service].contracts;
+  if ((r.flags & FlowRecord::redirect) != 0) holders_.leave(r.state.shared);
+  r.service = service;
+  if (contract != kNoFlow) {
+    r.flags |= FlowRecord::redirect;
+    r.state.shared = contract;
+    holders_.join(contract);
+    flows_.touch(flows_[contract], now);
+  } else {
+    r.flags &= static_cast<std::uint8_t>(~FlowRecord::redirect);
+    if (!keeps_state) start(r, snapshot_->services[service], now);
+  }
+  ++services_[service].flows;
+  if (!had_state) return;
+  if (has_own_state(r)) {
+    ++services_[service].contracts;
+    return;
+  }
+  ledger_.close(id);
+  bounds_.release(id);
+}
+
+// True if packets of the flow may be held in an input buffer. In a contract's buffer it has none if that has
+// been emptied since the flow's request: other flows may keep the buffer busy for ever.
+bool ClassifyStage::waits(const FlowRecord& r) const {
+  if ((r.flags & FlowRecord::redirect) == 0) return (r.flags & FlowRecord::sticky) != 0;
+  const FlowRecord& contract = flows_[r.state.shared];
+  if ((contract.flags & FlowRecord::sticky) == 0) return false;
+  return r.flush_asked() == 0 || requests_.has(r.state.shared);
+}
+
+void ClassifyStage::ask_to_go(FlowRecord& r, FlowId id, Time now) {
+  const bool redirect = (r.flags & FlowRecord::redirect) != 0;
+  const bool heard = ask(redirect ? r.state.shared : id, MoveRequest::kSameService, now);
+  if (redirect) r.flush_asked() = heard;
+}
+
+bool ClassifyStage::ask(FlowId id, std::uint16_t service, Time now) {
+  if (!requests_.has(id)) due_ = now;
+  return requests_.add(id, service);
+}
+
+void ClassifyStage::restart(const MoveRequest& request, Time now) {
+  FlowRecord& contract = flows_[request.id];
+  if (request.service == MoveRequest::kSameService || request.service == contract.service) return;
+  --services_[contract.service].contracts;
+  ++services_[request.service].contracts;
+  contract.service = request.service;
+  start(contract, snapshot_->services[request.service], now);
+}
+
+bool ClassifyStage::carries_over(const MoveRequest& request) const {
+  const std::uint16_t now = flows_[request.id].service;
+  return request.service != MoveRequest::kSameService && request.service != now && is_csa(now) &&
+         is_csa(request.service);
+}
+
+void ClassifyStage::carry_over(MoveRequest& request, std::uint32_t held) {
+  FlowRecord& r = flows_[request.id];
+  ServiceCounters &from = services_[r.service], &to = services_[request.service];
+  from.held -= held;
+  to.held += held;
+  --from.contracts;
+  ++to.contracts;
+  if ((r.flags & FlowRecord::is_shared) == 0) {
+    --from.flows;
+    ++to.flows;
+  }
+  r.service = std::exchange(request.service, MoveRequest::kSameService);
+}
+
+void ClassifyStage::restore(std::span<const ContractState> states, Time now) {
+  for (const ContractState& saved : states) {
+    const auto s = as_numbered_here(saved, *snapshot_);
+    if (!s || full()) continue;
+    const FlowId id =
+        flows_.insert(s->key, flows_.hash(s->key), s->shared, now, [this](FlowId gone) { closed(gone); });
+    if (id == kNoFlow) continue;
+    const auto port = static_cast<std::uint8_t>((*snapshot_->interfaces)[s->interface].port);
+    holders_.add(id, customer_(s->key, port));
+    FlowRecord& r = flows_[id];
+    r.service = s->service;
+    const std::uint16_t counted = r.out_bytes();  // this record's own: none
+    r.state = s->state;
+    r.out_bytes() = counted;
+    if (!s->shared) {
+      ++services_[s->service].flows;
+      r.flags |= FlowRecord::stale;  // classified again with its next packet
+    }
+    begin_contract(id, s->rule, s->interface);
+    flows_.touch(r, now);
+  }
+}
+
+// The record of another customer, or of its own, makes room for a new flow.
+bool ClassifyStage::displace(Opener by, Time now) {
+  const FlowId gone = displacement_.choose(by, *snapshot_, now);
+  if (gone == kNoFlow || (limited_ && !creations_.permit(by.customer, now))) return false;
+  closed(gone);
+  flows_.remove(gone);
+  return true;
 }
 
 }  // namespace surety

@@ -27,17 +27,22 @@
 // records, if that customer has more than its fair part and more than this flow's customer; else a flow of
 // its own customer. Of the candidates the one idle for longest is removed, but none with a packet in this
 // tick, with held packets, or that is a contract with flows. A record with a conditioner's state is removed
-// only after kEmbryonic without a packet, so that displacement yields full buckets no faster; the exception
-// is another customer's record where VLAN tags identify both. Source addresses can be forged: a sender of
-// many must not displace the records of active customers.
+// only after Displacement::kEmbryonic without a packet, so that displacement yields full buckets no faster;
+// the exception is another customer's record where VLAN tags identify both. Source addresses can be forged: a
+// sender of many must not displace the records of active customers.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <span>
 #include <vector>
 
 #include "conditioners/customer_limits.h"
 #include "router/pipeline/burst.h"
+#include "router/pipeline/classify_moves.h"
+#include "router/pipeline/contract_transfer.h"
 #include "router/pipeline/counters.h"
+#include "router/pipeline/displacement.h"
 #include "router/pipeline/filter_stage.h"
 #include "router/pipeline/flows/contracts.h"
 #include "router/pipeline/flows/flow_hash.h"
@@ -48,15 +53,74 @@
 
 namespace surety {
 
+// The packets of a burst that belong to no known flow.
+struct Misses {
+  using Hashes = std::array<std::uint64_t, kBurst>;  // of the burst's packets
+  std::array<std::uint8_t, kBurst> which;            // in order of arrival
+  std::size_t size = 0;
+
+  // Calls refuse(i) for the packets in `refused`, one bit each, removes them from `v`, and moves the others
+  // up.
+  template <class Refuse>
+  void remove(Burst& v, Hashes& hashes, std::uint64_t refused, Refuse&& refuse) {
+    if (refused == 0) return;
+    std::size_t left = 0;
+    for (std::size_t s = 0; s < size; ++s) {
+      const std::uint8_t i = which[s];
+      const std::uint64_t bit = std::uint64_t{1} << i;
+      if ((refused & bit) == 0)
+        which[left++] = static_cast<std::uint8_t>(i - std::popcount(refused & (bit - 1)));
+    }
+    size = left;
+    const std::size_t all = v.size;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < all; ++i) {
+      if ((refused >> i & 1) != 0) {
+        refuse(i);
+        continue;
+      }
+      hashes[kept] = hashes[i];
+      v.keep(i, kept++);
+    }
+    v.size = kept;
+  }
+};
+
+// The schedule of the sweep that forgets idle flows: the whole table once per half timeout, in slices too
+// short to matter (a microsecond); after a delay the slices are longer, but still short (some microseconds).
+class SweepSchedule {
+ public:
+  static constexpr std::int64_t kSlice = 64, kLongestSlice = 1024;
+
+  SweepSchedule(Duration timeout, std::uint32_t capacity, Time now)
+      : per_record_(std::max<std::int64_t>(1, timeout.count() / 2 / std::max(1u, capacity))), swept_(now) {}
+
+  // The number of records to sweep now; 0: less than a slice is due.
+  std::uint32_t due(Time now) const {
+    if (now - swept_ < kSlice * per_record_) return 0;
+    return static_cast<std::uint32_t>(std::min((now - swept_) / per_record_, kLongestSlice));
+  }
+  // `swept` records of a table of `capacity` have been swept. A delay of more than a round counts as one.
+  void done(std::uint32_t swept, std::uint32_t capacity, Time now) {
+    swept_ = std::max(swept_ + swept * per_record_, now - capacity * per_record_);
+  }
+
+ private:
+  Duration per_record_;  // time of the sweep for one record
+  Time swept_;           // the sweep is on schedule up to this time
+};
+
 class ClassifyStage {
  public:
   ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> ports, std::span<ServiceCounters> services,
                 const SourceCheck& sources, FilterStage& filters, PacketDisposal& disposal,
                 std::uint64_t seed, Time now);
+  ClassifyStage(const ClassifyStage&) = delete;
+  ClassifyStage& operator=(const ClassifyStage&) = delete;
 
   // True if some rule may match packets from this port. If not, all of them have the service
   // Snapshot::unmatched(port).
-  bool classifies(PortIndex port) const { return classified_[port] != 0; }
+  bool classifies(PortIndex port) const { return classified_.has(port); }
   // Sets flow and service of each packet of a classified port; drops packets of unknown flows that fail the
   // source check or that a filter refuses.
   void run(Burst& v, PortIndex port, Time now);
@@ -67,31 +131,30 @@ class ClassifyStage {
   void adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now);
   bool adopting() const { return flows_.marking(); }
   // True if serve() or settle() may have work.
-  bool reloaded() const { return settling_ || !requests_.empty(); }
+  bool reloaded() const { return classified_.pending() || !requests_.empty(); }
   // Called between two turns, before age(). held(FlowId) returns how many packets a flow or contract holds;
   // emptied(FlowId) releases them and returns true if none is left, else the next turn calls it again.
   template <class F, class G>
   void serve(Time now, F&& held, G&& emptied) {
-    std::size_t kept = 0;
-    for (Request r : requests_) {
+    requests_.serve([&](MoveRequest& r) {
       if (carries_over(r)) carry_over(r, held(r.id));
-      if (!r.flush && r.service == kSameService) continue;
-      if (emptied(r.id))
-        restart(r, now);
-      else
-        requests_[kept++] = r;
-    }
-    requests_.resize(kept);
+      if (!r.flush && r.service == MoveRequest::kSameService) return true;
+      if (!emptied(r.id)) return false;
+      restart(r, now);
+      return true;
+    });
   }
   // Ends the handling of flows of former configurations: once the sweep is complete, and no packet is held
   // (`empty`) or flow_table.idle_timeout has passed since the reload.
-  void settle(bool empty, Time now);
+  void settle(bool empty, Time now) {
+    if (!adopting() && classified_.due(empty, now)) classified_.end(*snapshot_);
+  }
   // Due at once while a sweep or requests are pending.
   Time next_event() const { return adopting() || !requests_.empty() ? due_ : kNever; }
 
   // save() returns the contracts for another process; restore() takes over those of a process with the same
   // configuration and clock. Called after the last packet, or before the first one.
-  std::vector<ContractState> save() const;
+  std::vector<ContractState> save() const { return save_contracts(*snapshot_, ledger_, flows_); }
   void restore(std::span<const ContractState> states, Time now);
 
   // forecast() gives what run() would find for a packet, or decide: by the same code, without a change. A
@@ -114,52 +177,23 @@ class ClassifyStage {
   const FlowTable& flows() const { return flows_; }
 
  private:
-  // The packets of a burst that belong to no known flow.
-  struct Misses {
-    std::array<std::uint8_t, kBurst> which;
-    std::size_t size = 0;
-  };
+  using Opener = Displacement::Opener;
   // `reason`: why there is no record.
   struct Opened {
     FlowId id = kNoFlow;
     DegradeReason reason = DegradeReason::none;
-  };
-  // The customer for which a record is made; `tagged`: known by its tags.
-  struct Opener {
-    Customer customer;
-    bool tagged;
   };
   // The rules' result for a packet.
   struct Judgement {
     std::uint16_t service;
     bool needs_state, shares;  // state of its own, or a contract's state
   };
-  static constexpr std::uint16_t kSameService = 0xffff;
-  // A pending change of a flow or contract: its held packets are released, and a contract then starts with
-  // another service; from csa to csa it keeps its state and changes service only.
-  struct Request {
-    FlowId id;
-    std::uint16_t service;
-    bool flush;  // a flow is waiting until this buffer is empty
-  };
-  static constexpr std::size_t kMostRequests = 128;
-  // Long enough for the second packet of a sender that waits for an answer first, or for a retransmission of
-  // the first packet (RFC 6298: 1 s); short enough that a flood at the default creation rate holds half the
-  // table.
-  static constexpr Duration kEmbryonic = std::chrono::seconds(2);
-  // The most attempts in a burst that find no record of another customer, counted apart for customers within
-  // their fair part and beyond it. Successful attempts end by themselves: when the customer has as many
-  // records as the largest one.
-  static constexpr std::uint32_t kDisplacements = 2;
-  using Hashes = std::array<std::uint64_t, kBurst>;
-
-  Misses look_up_others(Burst& v, const FlowTable::Found& found, const Hashes& hashes, FlowTable::Tick tick);
+  Misses look_up_others(Burst& v, const FlowTable::Found& found, const Misses::Hashes& hashes,
+                        FlowTable::Tick tick);
   bool refresh(Burst& v, std::size_t i, FlowTable::Tick tick);
-  void admit(Burst& v, const Misses& misses, const Hashes& hashes, PortIndex port, Time now);
-  void check_sources(Burst& v, Misses& misses, Hashes& hashes, PortIndex port);
-  void filter(Burst& v, Misses& misses, Hashes& hashes, PortIndex port);
-  template <class Refuse>
-  static void remove(Burst& v, Misses& misses, Hashes& hashes, std::uint64_t refused, Refuse&& refuse);
+  void admit(Burst& v, const Misses& misses, const Misses::Hashes& hashes, PortIndex port, Time now);
+  void check_sources(Burst& v, Misses& misses, Misses::Hashes& hashes, PortIndex port);
+  void filter(Burst& v, Misses& misses, Misses::Hashes& hashes, PortIndex port);
   static std::uint32_t creation_rate(const config::FlowTable& table);
   Judgement judge(std::uint16_t rule, InterfaceIndex interface) const;
   void degrade(Burst& v, std::size_t i, PortIndex port, DegradeReason reason);
@@ -180,19 +214,10 @@ class ClassifyStage {
   }
   DegradeReason shortage(Opener by) const;
   DegradeReason would_open(Opener by, Time now) const;
-  // The record that would be displaced for one of the customer; kNoFlow: none may be. `fairer`: of another
-  // customer.
-  struct Victim {
-    FlowId id = kNoFlow;
-    bool fairer = false;
-  };
-  Victim victim(const FlowHolders::Candidates& found, Opener by, Time now) const;
   bool displace(Opener by, Time now);
-  bool may_go(FlowId id, bool own, bool tagged, Time now) const;
-  FlowId oldest(std::span<const FlowId> ids, bool own, bool tagged, Time now) const;
   void start(FlowRecord& r, const ServiceProgram& program, Time now) const;
   void closed(FlowId id);  // a record is about to be forgotten
-  bool has_own_state(const FlowRecord& r) const;
+  bool has_own_state(const FlowRecord& r) const { return surety::has_own_state(r, *snapshot_); }
 
   void reconcile(Burst& v, std::size_t i, std::uint16_t rule, PortIndex port, Time now);
   void move(FlowId id, std::uint16_t service, FlowId contract, Time now);
@@ -202,13 +227,12 @@ class ClassifyStage {
   bool waits(const FlowRecord& r) const;
   void ask_to_go(FlowRecord& r, FlowId id, Time now);
   bool ask(FlowId id, std::uint16_t service, Time now);
-  bool asked(FlowId id) const;
-  void restart(const Request& request, Time now);
+  void restart(const MoveRequest& request, Time now);
   bool is_csa(std::uint16_t service) const {
     return snapshot_->services[service].kind == ServiceProgram::Kind::csa;
   }
-  bool carries_over(const Request& request) const;
-  void carry_over(Request& request, std::uint32_t held);
+  bool carries_over(const MoveRequest& request) const;
+  void carry_over(MoveRequest& request, std::uint32_t held);
   bool full() const { return flows_.size() == flows_.capacity(); }
   bool above_reserve(Time now) const;
 
@@ -219,21 +243,18 @@ class ClassifyStage {
   FilterStage& filters_;
   PacketDisposal& disposal_;
   FlowTable flows_;
-  std::vector<std::uint8_t> classified_;  // indexed by port: some rule may match there
+  ClassifiedPorts classified_;
   CustomerHasher customer_;
   ContractLedger ledger_;  // records with a conditioner's state
   ContractBounds bounds_;  // records of contracts, without excess contracts
   FlowHolders holders_;
+  Displacement displacement_;
   CustomerLimiter creations_;
   bool limited_;
-  std::uint32_t within_left_ = 0, beyond_left_ = 0;  // kDisplacements left in this burst
-  Duration per_record_;                              // time of the sweep for one record
-  Time swept_;                                       // the sweep is on schedule up to this time
+  SweepSchedule sweep_;
 
-  std::vector<Request> requests_;  // capacity kMostRequests; flows that find no room retry
-  Time due_{};                     // result of next_event() while requests are pending
-  Time settled_{};                 // the end of flow_table.idle_timeout after the last reload
-  bool settling_ = false;          // something may be left of a former configuration
+  MoveRequests requests_;
+  Time due_{};  // result of next_event() while a sweep or requests are pending
 };
 
 // Handles a packet of a known flow; false: the packet must be classified again.

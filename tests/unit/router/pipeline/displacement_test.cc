@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A full flow table: who gets a record all the same, and whose goes for it.
+#include "router/pipeline/displacement.h"
+
 #include <map>
 #include <set>
 
