@@ -10,10 +10,8 @@
 #include <deque>
 #include <map>
 
-#include "router/daemon/workers/worker.h"
-#include "router/operate/observe/reading_merge.h"
 #include "router/pipeline/wire/host_messages.h"
-#include "tests/unit/router/pipeline/data_plane.h"
+#include "tests/unit/router/daemon/workers/workers_bed.h"
 
 namespace surety {
 namespace {
@@ -170,25 +168,7 @@ class OrderBed {
       EXPECT_EQ(numbers.back(), sent - 1) << "flow " << flow;
     }
   }
-  // The law of counters.h over all workers.
-  void expect_law() {
-    Reading all;
-    for (auto& w : workers_) merge(all, w->read_here());
-    std::uint64_t forwarded = 0, enqueued = 0;
-    for (const PortReading& p : all.ports) {
-      const PortCounters& c = p.counters;
-      std::uint64_t in = c.forwarded + c.held + c.signals - c.fragments, out = c.tx_packets + p.queued;
-      for (const std::uint64_t n : c.punted) in += n;
-      for (std::size_t r = 0; r < kDropReasons; ++r)
-        (kDropReasonInfo[r].stage == "aggregate" || kDropReasonInfo[r].stage == "queue" ? out : in) +=
-            c.drops[r];
-      EXPECT_EQ(c.rx_packets, in) << p.name;
-      EXPECT_EQ(c.enqueued, out) << p.name;
-      forwarded += c.forwarded + c.originated;
-      enqueued += c.enqueued + c.handed_over - c.taken_over;
-    }
-    EXPECT_EQ(forwarded, enqueued);
-  }
+  void expect_law() { test::expect_law(merged(workers_)); }
   std::uint64_t held() {
     std::uint64_t n = 0;
     for (auto& w : workers_) n += w->read_here().ports[kLan].counters.held;

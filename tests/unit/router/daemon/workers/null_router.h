@@ -77,16 +77,6 @@ class NullRouter {
   std::vector<std::unique_ptr<Worker>> workers;
 
  private:
-  void make_ports(std::size_t feeding) {
-    for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p) {
-      config::Port config = snapshot.config.ports[p];
-      if (p < feeding) config.device.name = kFeedDevice;
-      config.mac = port_mac(p);
-      ports.push_back(std::make_unique<DpdkPort>(config, p, packet_pool()));
-      ports.back()->start();
-      taps.push_back(std::make_unique<PortTap>(*ports.back()));
-    }
-  }
   void route(const std::string& to, std::uint32_t id, PortIndex port) {
     next_hops.set(id, ready(port));
     prefixes_.push_back(parse_prefix(to).value());

@@ -90,29 +90,10 @@ TEST_F(DrainTest, LooksAtRingsAfterWhatOthersSay) {
 
 // --- workers that drain ---
 
-constexpr const char* kYaml = R"(
-version: 1
-router: {name: stops, id: 192.0.2.1}
-ports:
-  lan: {device: null, addresses: [10.1.0.254/16], trust: customer, receive: {dispatch: on}}
-  up: {device: null, addresses: [10.2.0.254/16], trust: core, queues: uplink}
-  down: {device: null, addresses: [10.3.0.254/16], trust: core, queues: uplink}
-queues:
-  uplink:
-    - name: af
-      dscp: {in: [AF11], out: [BE]}
-      count: packets
-      rio: {in: {min: 200, max: 400, pmax: 0.1}, out: {min: 200, max: 400, pmax: 0.1}}
-services:
-  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 1 Mbit/s, in_bucket: 1 packets, out_bucket: 1 packets, buffer: 20 packets,
-           mark: {in: AF11, out: BE}}
-classify:
-  - {match: {port: lan}, service: silver, per: flow}
-flow_table: {capacity: 4096}
-)";
+const std::string kYaml = holding("1 Mbit/s", ", receive: {dispatch: on}");
 
 struct WorkerDrain : WorkersBed {
-  WorkerDrain() : WorkersBed(2, kYaml) {}
+  WorkerDrain() : WorkersBed(2, kYaml.c_str()) {}
   void bring(std::uint32_t packets, std::uint16_t flows) {
     for (std::uint32_t n = 0; n < packets; ++n)
       for (std::uint16_t f = 0; f < flows; ++f) taps_[0]->in.push_back(numbered(f, n));
@@ -175,7 +156,7 @@ TEST_F(WorkerDrain, NothingMoreIsReceived) {
 }
 
 struct RunningWorkers : WorkersBed {
-  RunningWorkers() : WorkersBed(2, kYaml, std::nullopt) {}
+  RunningWorkers() : WorkersBed(2, kYaml.c_str(), std::nullopt) {}
 };
 // From before it runs until after it has stopped.
 TEST_F(RunningWorkers, ReadingsOfAWorkerThatComesAndGoes) {

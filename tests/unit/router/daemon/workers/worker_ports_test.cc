@@ -152,8 +152,7 @@ class WorkerPorts : public testing::Test {
     }
   }
   Reading all() {
-    Reading r;
-    for (auto& w : workers_) merge(r, w->read_here());
+    Reading r = merged(workers_);
     settle_gone(r);
     return r;
   }
@@ -164,21 +163,10 @@ class WorkerPorts : public testing::Test {
   }
   // The law of counters.h, of each port that is there, and of all that have gone together.
   void expect_law() {
-    std::uint64_t forwarded = 0, enqueued = 0, received = 0;
-    for (const PortReading& p : all().ports) {
-      const PortCounters& c = p.counters;
-      std::uint64_t in = c.forwarded + c.held + c.signals - c.fragments, out = c.tx_packets + p.queued;
-      for (const std::uint64_t n : c.punted) in += n;
-      for (std::size_t r = 0; r < kDropReasons; ++r)
-        (kDropReasonInfo[r].stage == "aggregate" || kDropReasonInfo[r].stage == "queue" ? out : in) +=
-            c.drops[r];
-      EXPECT_EQ(c.rx_packets, in) << p.name;
-      EXPECT_EQ(c.enqueued, out) << p.name;
-      forwarded += c.forwarded + c.originated;
-      enqueued += c.enqueued + c.handed_over - c.taken_over;
-      received += c.rx_packets;
-    }
-    EXPECT_EQ(forwarded, enqueued);
+    const Reading now = all();
+    test::expect_law(now);
+    std::uint64_t received = 0;
+    for (const PortReading& p : now.ports) received += p.counters.rx_packets;
     EXPECT_EQ(received + frames_[place("lan")]->in.size(), sent_);
   }
   const PortCounters& row(const Reading& r, const std::string& name) const {

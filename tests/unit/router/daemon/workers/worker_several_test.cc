@@ -74,8 +74,7 @@ TEST_F(Workers, TheSeedDecidesWhoHasAFlow) {
 TEST_F(Workers, AFlowHasOneContract) {
   for (std::uint32_t n = 0; n < 100; ++n) taps_[0]->in.push_back(numbered(4, n));
   run();
-  Reading all;
-  for (auto& w : workers_) merge(all, w->read_here());
+  const Reading all = reading();
   EXPECT_EQ(all.services[0].counters.contracts, 1u);
   EXPECT_EQ(all.services[0].counters.packets[index(Precedence::in)], 100u);
 }
@@ -134,8 +133,7 @@ struct JointContracts : Workers {
       taps_[u.port]->in.push_back(udp_frame(u));
     }
     run();
-    Reading all;
-    for (auto& w : workers_) merge(all, w->read_here());
+    const Reading all = reading();
     EXPECT_EQ(all.services[0].counters.packets[index(Precedence::in)], 16u);
     return all.services[0].counters.contracts;
   }

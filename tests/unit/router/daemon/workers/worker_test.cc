@@ -16,34 +16,9 @@ namespace {
 using namespace test;
 using namespace std::chrono_literals;
 
-// A contract lets the first packets of a burst pass, and holds the others for their tokens.
-std::string yaml(const char* rate) {
-  return R"(
-version: 1
-router: {name: one, id: 192.0.2.1}
-ports:
-  lan: {device: null, addresses: [10.1.0.254/16], trust: customer}
-  up: {device: null, addresses: [10.2.0.254/16], trust: core, queues: uplink}
-  down: {device: null, addresses: [10.3.0.254/16], trust: core, queues: uplink}
-queues:
-  uplink:
-    - name: af
-      dscp: {in: [AF11], out: [BE]}
-      count: packets
-      rio: {in: {min: 200, max: 400, pmax: 0.1}, out: {min: 200, max: 400, pmax: 0.1}}
-services:
-  silver: {conditioner: csa, alpha: {max: 0.4}, in_bucket: 1 packets, out_bucket: 1 packets, buffer: 20 packets,
-           mark: {in: AF11, out: BE}, rate: )" +
-         std::string(rate) + R"(}
-classify:
-  - {match: {port: lan}, service: silver, per: flow}
-flow_table: {capacity: 4096}
-)";
-}
-
 struct WorkerBed : WorkersBed {
   explicit WorkerBed(const char* rate = "1 Mbit/s", std::optional<Time> start = kStart)
-      : WorkersBed(1, yaml(rate).c_str(), start) {}
+      : WorkersBed(1, holding(rate).c_str(), start) {}
   Worker& worker() { return *workers_[0]; }
   // Packets of 1000 bytes for port 1.
   void bring(std::size_t packets) {
@@ -114,7 +89,7 @@ TEST_F(WorkerBed, EachTurnIsSeen) {
 TEST(WorkerEnd, FreesAllItsPackets) {
   const auto free = [] { return rte_mempool_avail_count(packet_pool()); };
   Frames lan;
-  const std::string text = yaml("1 Mbit/s");
+  const std::string text = holding("1 Mbit/s");
   const unsigned before = free();
   {
     WorkerOptions options;

@@ -61,8 +61,7 @@ struct WorkerUpdateTest : WorkersBed {
   }
   std::size_t out() const { return taps_[1]->out.size() + taps_[2]->out.size(); }
   ServiceReading service(const std::string& name) {
-    Reading all;
-    for (auto& w : workers_) merge(all, w->read_here());
+    Reading all = reading();
     settle_retired(all);
     for (auto& s : all.services)
       if (s.name == name) return s;

@@ -39,6 +39,57 @@ struct Frames {
   }
 };
 
+inline Reading merged(std::span<const std::unique_ptr<Worker>> workers) {
+  Reading all;
+  for (const auto& w : workers) merge(all, w->read_here());
+  return all;
+}
+
+// The law of counters.h over all workers, port by port and in total.
+inline void expect_law(const Reading& all) {
+  std::uint64_t forwarded = 0, enqueued = 0;
+  for (const PortReading& p : all.ports) {
+    const PortCounters& c = p.counters;
+    std::uint64_t in = c.forwarded + c.held + c.signals - c.fragments, out = c.tx_packets + p.queued;
+    for (const std::uint64_t n : c.punted) in += n;
+    for (std::size_t r = 0; r < kDropReasons; ++r)
+      (kDropReasonInfo[r].stage == "aggregate" || kDropReasonInfo[r].stage == "queue" ? out : in) +=
+          c.drops[r];
+    EXPECT_EQ(c.rx_packets, in) << p.name;
+    EXPECT_EQ(c.enqueued, out) << p.name;
+    forwarded += c.forwarded + c.originated;
+    enqueued += c.enqueued + c.handed_over - c.taken_over;
+  }
+  EXPECT_EQ(forwarded, enqueued);
+}
+
+// A router whose contracts let the first packets of a burst pass, and hold the others for their tokens.
+// `receive`: more keys of the port that packets come by.
+inline std::string holding(const std::string& rate, const std::string& receive = "") {
+  return R"(
+version: 1
+router: {name: holds, id: 192.0.2.1}
+ports:
+  lan: {device: null, addresses: [10.1.0.254/16], trust: customer)" +
+         receive + R"(}
+  up: {device: null, addresses: [10.2.0.254/16], trust: core, queues: uplink}
+  down: {device: null, addresses: [10.3.0.254/16], trust: core, queues: uplink}
+queues:
+  uplink:
+    - name: af
+      dscp: {in: [AF11], out: [BE]}
+      count: packets
+      rio: {in: {min: 200, max: 400, pmax: 0.1}, out: {min: 200, max: 400, pmax: 0.1}}
+services:
+  silver: {conditioner: csa, alpha: {max: 0.4}, in_bucket: 1 packets, out_bucket: 1 packets, buffer: 20 packets,
+           mark: {in: AF11, out: BE}, rate: )" +
+         rate + R"(}
+classify:
+  - {match: {port: lan}, service: silver, per: flow}
+flow_table: {capacity: 4096}
+)";
+}
+
 class WorkersBed : public testing::Test {
  protected:
   static constexpr std::uint64_t kDispatchSeed = 0x5eed;
@@ -66,25 +117,8 @@ class WorkersBed : public testing::Test {
       if (!taps_[0]->in.empty()) quiet = 0;
     }
   }
-  // The law of counters.h over all workers.
-  void expect_law() {
-    Reading all;
-    for (auto& w : workers_) merge(all, w->read_here());
-    std::uint64_t forwarded = 0, enqueued = 0;
-    for (const PortReading& p : all.ports) {
-      const PortCounters& c = p.counters;
-      std::uint64_t in = c.forwarded + c.held + c.signals - c.fragments, out = c.tx_packets + p.queued;
-      for (const std::uint64_t n : c.punted) in += n;
-      for (std::size_t r = 0; r < kDropReasons; ++r)
-        (kDropReasonInfo[r].stage == "aggregate" || kDropReasonInfo[r].stage == "queue" ? out : in) +=
-            c.drops[r];
-      EXPECT_EQ(c.rx_packets, in) << p.name;
-      EXPECT_EQ(c.enqueued, out) << p.name;
-      forwarded += c.forwarded + c.originated;
-      enqueued += c.enqueued + c.handed_over - c.taken_over;
-    }
-    EXPECT_EQ(forwarded, enqueued);
-  }
+  Reading reading() { return merged(workers_); }
+  void expect_law() { test::expect_law(reading()); }
   std::uint64_t drops(DropReason r) const {
     std::uint64_t n = 0;
     for (const auto& w : workers_) n += w->drops(r);
