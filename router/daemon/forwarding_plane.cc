@@ -27,13 +27,9 @@ namespace {
 
 constexpr unsigned kPuntRing = 1024;
 
-bool any_kernel_peer(const config::Config& c) {
-  return std::any_of(c.ports.begin(), c.ports.end(),
-                     [](const config::Port& p) { return DpdkPort::peer(p.device) != KernelPeer::none; });
-}
-
 rte_ring* make_ring(const config::Config& c, std::size_t workers) {
-  if (!any_kernel_peer(c) && !c.router.new_ports) return nullptr;
+  const auto has_peer = [](const config::Device& d) { return DpdkPort::peer(d) != KernelPeer::none; };
+  if (!any_device(c, has_peer) && !c.router.new_ports) return nullptr;
   const unsigned flags = RING_F_SC_DEQ | (workers == 1 ? RING_F_SP_ENQ : 0u);
   rte_ring* ring = rte_ring_create("punts", kPuntRing, static_cast<int>(rte_socket_id()), flags);
   if (ring == nullptr)

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "router/daemon/ports/port.h"
+#include "router/daemon/ports/port_device.h"
 #include "router/daemon/ports/process_lock.h"
 #include "router/operate/observe/report.h"
 #include "router/process/this_process.h"
@@ -19,10 +20,6 @@ namespace surety {
 namespace {
 
 using Kind = config::Device::Kind;
-
-bool any(const config::Config& config, bool (*holds)(const config::Device&)) {
-  return std::ranges::any_of(config.ports, [&](const config::Port& p) { return holds(p.device); });
-}
 
 // True if the modes of the file and of its directories permit reading: root's override is a capability.
 bool ours_to_read(const std::filesystem::path& file) {
@@ -86,16 +83,16 @@ Needs needs_of(const config::Config& config, const std::string& file) {
   needs.change.push_back(ProcessLock::directory());
   remove_sockets(config, needs);
   if (config.router.new_ports && ::geteuid() == 0) open_ports(needs);
-  if (any(config, [](const config::Device& d) { return DpdkPort::peer(d) != KernelPeer::none; })) {
+  if (any_device(config, [](const config::Device& d) { return DpdkPort::peer(d) != KernelPeer::none; })) {
     needs.capabilities.insert(CAP_NET_ADMIN);
     // Settings are restored; a removed TAP device is made again, with its program.
     needs.read.push_back(bpf_object_path("divert.bpf.o"));
     for (const char* path : {"/proc/sys/net", "/dev/net/tun"}) needs.change.emplace_back(path);
   }
-  if (any(config, [](const config::Device& d) { return !DpdkPort::interface(d).empty(); }))
+  if (any_device(config, [](const config::Device& d) { return !DpdkPort::interface(d).empty(); }))
     needs.capabilities.insert(CAP_BPF);
   // DPDK's memory for DMA devices: locked, with its physical addresses.
-  if (any(config, [](const config::Device& d) { return d.kind == Kind::pci; })) {
+  if (has_kind(config, Kind::pci)) {
     for (const int c : {CAP_IPC_LOCK, CAP_SYS_ADMIN, CAP_SYS_RAWIO}) needs.capabilities.insert(c);
     for (const char* path : {"/dev/vfio", "/sys/bus/pci", "/sys/devices/pci0000:00"})
       needs.change.emplace_back(path);

@@ -22,6 +22,7 @@
 
 #include "router/daemon/ports/memory_plan.h"
 #include "router/daemon/ports/packet_pool.h"
+#include "router/daemon/ports/port_device.h"
 #include "router/daemon/ports/work_plan.h"
 #include "router/pipeline/routes/fib.h"
 #include "router/process/this_process.h"
@@ -63,16 +64,10 @@ std::string lcores(const std::vector<unsigned>& workers, std::vector<unsigned> o
 }
 
 bool needs_privilege(const config::Config& c) {
-  return std::any_of(c.ports.begin(), c.ports.end(), [](const config::Port& p) {
-    using Kind = config::Device::Kind;
-    return p.device.kind == Kind::af_xdp || p.device.kind == Kind::af_packet || p.device.kind == Kind::tap ||
-           p.device.kind == Kind::pci;
+  using Kind = config::Device::Kind;
+  return any_device(c, [](const config::Device& d) {
+    return d.kind == Kind::af_xdp || d.kind == Kind::af_packet || d.kind == Kind::tap || d.kind == Kind::pci;
   });
-}
-
-bool has_pci(const config::Config& c) {
-  return std::any_of(c.ports.begin(), c.ports.end(),
-                     [](const config::Port& p) { return p.device.kind == config::Device::Kind::pci; });
 }
 
 // Filters of this configuration and of the next one at the same time; acl.h has the size of an entry.
@@ -141,7 +136,8 @@ bool choose_hugepages(const config::Config& c, std::string& note) {
   if (c.dpdk.hugepages == config::Dpdk::Hugepages::on)
     throw std::runtime_error(
         fmt::format("{}; {} reserves them, `dpdk: {{hugepages: off}}` runs without", there, mend));
-  if (has_pci(c)) throw std::runtime_error(fmt::format("a PCI device needs hugepages: {}; {}", there, mend));
+  if (has_kind(c, config::Device::Kind::pci))
+    throw std::runtime_error(fmt::format("a PCI device needs hugepages: {}; {}", there, mend));
   note = fmt::format("running without hugepages, which is slower: {}; {} helps", there, mend);
   return false;
 }
@@ -171,7 +167,7 @@ EalPlan plan_eal(const config::Config& c) {
     plan.arguments.push_back(std::to_string((memory_of(c, kPage) + kMega - 1) / kMega));
   }
   // Without a DMA device no physical addresses are needed, nor the privilege to read them.
-  if (!has_pci(c))
+  if (!has_kind(c, config::Device::Kind::pci))
     for (const char* a : {"--no-pci", "--iova-mode", "va"}) plan.arguments.emplace_back(a);
   plan.arguments.insert(plan.arguments.end(), c.dpdk.extra.begin(), c.dpdk.extra.end());
   return plan;

@@ -27,6 +27,16 @@ bool ask(const std::string& interface, unsigned long what, ifreq& request) {
   return ::ioctl(control.get(), what, &request) == 0;
 }
 
+// ethtool(8); nullopt: the driver does not answer.
+template <class Answer>
+std::optional<Answer> ask_driver(const std::string& interface, std::uint32_t command) {
+  Answer answer{};
+  answer.cmd = command;
+  ifreq request{};
+  request.ifr_data = reinterpret_cast<char*>(&answer);
+  return ask(interface, SIOCETHTOOL, request) ? std::optional(answer) : std::nullopt;
+}
+
 }  // namespace
 
 bool interface_up(const std::string& interface) {
@@ -36,12 +46,8 @@ bool interface_up(const std::string& interface) {
 }
 
 std::string driver_of(const std::string& interface) {
-  ethtool_drvinfo info{};
-  info.cmd = ETHTOOL_GDRVINFO;
-  ifreq request{};
-  request.ifr_data = reinterpret_cast<char*>(&info);
-  if (!ask(interface, SIOCETHTOOL, request)) return {};
-  return {info.driver, strnlen(info.driver, sizeof info.driver)};
+  const auto info = ask_driver<ethtool_drvinfo>(interface, ETHTOOL_GDRVINFO);
+  return info ? std::string(info->driver, strnlen(info->driver, sizeof info->driver)) : std::string();
 }
 
 unsigned mtu_of(const std::string& interface) {
@@ -58,24 +64,19 @@ bool bring_up(const std::string& interface) {
 }
 
 std::optional<std::uint32_t> speed_of(const std::string& interface) {
-  ethtool_cmd settings{};
-  settings.cmd = ETHTOOL_GSET;  // newer calls report more link modes, but the same speed
-  ifreq request{};
-  request.ifr_data = reinterpret_cast<char*>(&settings);
-  if (!ask(interface, SIOCETHTOOL, request)) return std::nullopt;
-  const std::uint32_t speed = ethtool_cmd_speed(&settings);
+  // Newer calls report more link modes, but the same speed.
+  const auto settings = ask_driver<ethtool_cmd>(interface, ETHTOOL_GSET);
+  if (!settings) return std::nullopt;
+  const std::uint32_t speed = ethtool_cmd_speed(&*settings);
   return speed != 0 && speed != static_cast<std::uint32_t>(SPEED_UNKNOWN) && speed != UINT16_MAX
              ? std::optional(speed)
              : std::nullopt;
 }
 
 Channels channels_of(const std::string& interface) {
-  ethtool_channels channels{};
-  channels.cmd = ETHTOOL_GCHANNELS;
-  ifreq request{};
-  request.ifr_data = reinterpret_cast<char*>(&channels);
-  if (!ask(interface, SIOCETHTOOL, request)) return {};
-  return {std::max(1u, channels.rx_count + channels.combined_count), channels.combined_count > 0};
+  const auto channels = ask_driver<ethtool_channels>(interface, ETHTOOL_GCHANNELS);
+  if (!channels) return {};
+  return {std::max(1u, channels->rx_count + channels->combined_count), channels->combined_count > 0};
 }
 
 namespace {

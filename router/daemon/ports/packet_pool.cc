@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "router/daemon/ports/eal.h"
+#include "router/daemon/ports/port_device.h"
 
 namespace surety {
 
@@ -111,8 +112,7 @@ std::uint32_t buffer_bytes(const config::Config& config) {
 }
 
 bool paged_buffers(const config::Config& config) {
-  return std::any_of(config.ports.begin(), config.ports.end(),
-                     [](const config::Port& p) { return p.device.kind == config::Device::Kind::af_xdp; });
+  return has_kind(config, config::Device::Kind::af_xdp);
 }
 
 void check_mtus(const config::Config& c) {

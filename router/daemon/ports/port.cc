@@ -30,19 +30,8 @@ constexpr std::uint16_t kRxDescriptors = 2048, kTxDescriptors = 2048;
 
 using Kind = config::Device::Kind;
 
-// Address family of the sockets that a driver of this kind receives from; -1: none.
-int socket_family(Kind kind) {
-  if (kind == Kind::af_xdp) return AF_XDP;
-  return kind == Kind::af_packet ? AF_PACKET : -1;
-}
-
 // The time when an AF_XDP port was closed, by this thread or by the previous process.
 std::chrono::steady_clock::time_point last_xdp_closed{};
-
-// True for drivers that need as many transmit queues as receive queues.
-bool paired(Kind kind) {
-  return kind == Kind::af_xdp || kind == Kind::tap || kind == Kind::vhost;
-}
 
 }  // namespace
 
@@ -89,7 +78,7 @@ void DpdkPort::probe(std::size_t index, const std::string& xdp_program) {
   const std::string arguments = device_arguments(config_, index, xdp_program);
   const std::size_t named = std::min(arguments.find(','), arguments.size());
   device_name_ = arguments.substr(0, named);
-  SocketWatch sockets(socket_family(config_.device.kind));
+  SocketWatch sockets(kind_of(config_.device).family);
   // rte_dev_probe() takes 127 characters, which two files exceed.
   const bool on_a_bus = config_.device.kind == config::Device::Kind::pci;
   const int r = on_a_bus ? rte_dev_probe(arguments.c_str())
@@ -98,7 +87,7 @@ void DpdkPort::probe(std::size_t index, const std::string& xdp_program) {
   if (r != 0)
     throw std::runtime_error(fmt::format("port {}: cannot open {}: {}; {}", config_.name,
                                          describe(config_.device), strerror(r > 0 ? ENOTSUP : -r),
-                                         open_hint(config_.device)));
+                                         kind_of(config_.device).hint));
   if (rte_eth_dev_get_port_by_name(device_name_.c_str(), &id_) != 0)
     throw std::runtime_error(fmt::format("port {}: {} has no Ethernet port", config_.name, device_name_));
   // The sockets' queues are unknown: each queue's reader polls when any socket is readable.
@@ -216,7 +205,7 @@ void DpdkPort::configure(Spread spread, bool interrupts) {
     conf.rx_adv_conf.rss_conf.rss_key_len = device.hash_key_size != 0 ? device.hash_key_size : 40;
     conf.rx_adv_conf.rss_conf.rss_hf = *fields;
   }
-  const std::uint16_t tx_queues = paired(config_.device.kind) ? rx_queues_ : 1;
+  const std::uint16_t tx_queues = kind_of(config_.device).paired ? rx_queues_ : 1;
   must(rte_eth_dev_configure(id_, rx_queues_, tx_queues, &conf),
        fmt::format("configure the device with {} receive queues", rx_queues_));
   set_up_queues();
@@ -227,14 +216,14 @@ void DpdkPort::set_up_queues() {
   std::uint16_t rx = kRxDescriptors, tx = kTxDescriptors;
   must(rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx), "set the numbers of descriptors");
   const auto node = static_cast<unsigned>(socket());
-  const std::uint16_t tx_queues = paired(config_.device.kind) ? rx_queues_ : 1;
+  const std::uint16_t tx_queues = kind_of(config_.device).paired ? rx_queues_ : 1;
   if (config_.device.kind == Kind::af_xdp && !in_umem(*pool_))
     throw std::runtime_error(fmt::format(
         "port {}: its packet buffers do not fit af_xdp, since the router started without an af_xdp "
         "port; restart it",
         config_.name));
   if (config_.device.kind == Kind::af_xdp) wait_for_xdp_queues(interface_, rx_queues_, last_xdp_closed);
-  SocketWatch sockets(socket_family(config_.device.kind));
+  SocketWatch sockets(kind_of(config_.device).family);
   for (std::uint16_t q = 0; q < rx_queues_; ++q) {
     must(rte_eth_rx_queue_setup(id_, q, rx, node, nullptr, pool_), "set up a receive queue");
     for (const int fd : sockets.appeared()) wakes_.add(q, fd);

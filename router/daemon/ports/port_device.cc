@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -32,11 +33,31 @@ std::string mac_argument(const config::Port& port) {
   return port.mac ? ",mac=" + to_string(*port.mac) : std::string();
 }
 
-// A socket of this kind of device, and whether we are its server. 0: it has none.
-int socket_type(Kind kind) {
-  if (kind == Kind::memif) return SOCK_SEQPACKET;
-  return kind == Kind::vhost || kind == Kind::virtio_user ? SOCK_STREAM : 0;
-}
+constexpr const char* kInUse =
+    "does another program use it? `ip -details link show` shows an attached XDP program";
+constexpr const char* kShared = "vhost and virtio-user need hugepages, or memory that can be shared";
+constexpr const char* kMessages = "DPDK's messages above say why";
+// clang-format off
+constexpr std::array kKinds{  // indexed by config::Device::Kind
+    //         word           peer                  socket          family     interface paired has_mac hint
+    DeviceKind{"none",        KernelPeer::none,     0,              -1,        false,    false, true,   kMessages},
+    DeviceKind{"pci",         KernelPeer::twin,     0,              -1,        false,    false, true,
+               "is it bound to vfio-pci? `dpdk-devbind.py --status` shows it"},
+    DeviceKind{"af_xdp",      KernelPeer::steered,  0,              AF_XDP,    true,     true,  true,   kInUse},
+    DeviceKind{"af_packet",   KernelPeer::sees_all, 0,              AF_PACKET, true,     false, true,   kInUse},
+    DeviceKind{"tap",         KernelPeer::twin,     0,              -1,        false,    true,  false,
+               "does the interface exist already? is /dev/net/tun missing? `ip link` lists the interfaces"},
+    DeviceKind{"memif",       KernelPeer::twin,     SOCK_SEQPACKET, -1,        false,    false, false,  kMessages},
+    DeviceKind{"virtio-user", KernelPeer::twin,     SOCK_STREAM,    -1,        false,    false, false,  kShared},
+    DeviceKind{"vhost",       KernelPeer::twin,     SOCK_STREAM,    -1,        false,    true,  false,  kShared},
+    DeviceKind{"pcap",        KernelPeer::none,     0,              -1,        false,    false, true,   kMessages},
+    DeviceKind{"null",        KernelPeer::none,     0,              -1,        false,    false, true,   kMessages},
+    DeviceKind{"ring",        KernelPeer::twin,     0,              -1,        false,    false, true,   kMessages},
+};
+// clang-format on
+static_assert(kKinds.size() == static_cast<std::size_t>(Kind::ring) + 1);
+
+// True if this end is the socket's server.
 bool serves(const config::Device& d) {
   return d.kind == Kind::vhost || (d.kind == Kind::memif && d.server);
 }
@@ -98,7 +119,7 @@ void check_served(const config::Port& port, SocketFile found) {
 
 void check_socket_path(const config::Port& port) {
   const std::string& path = port.device.name;
-  if (socket_type(port.device.kind) == 0) return;
+  if (kind_of(port.device).socket == 0) return;
   if (path.size() > kSocketPath || path.find(',') != path.npos)
     throw std::runtime_error(
         fmt::format("port {}: the socket's path must have at most {} characters and no comma: {}", port.name,
@@ -107,7 +128,7 @@ void check_socket_path(const config::Port& port) {
 
 void check_socket(const config::Port& port) {
   const std::string& path = port.device.name;
-  const int type = socket_type(port.device.kind);
+  const int type = kind_of(port.device).socket;
   if (type == 0) return;
   const auto directory = std::filesystem::path(path).parent_path();
   std::error_code failed;
@@ -184,69 +205,23 @@ void check_device(const config::Port& port) {
   check_socket(port);
 }
 
-std::string open_hint(const config::Device& device) {
-  switch (device.kind) {
-    case Kind::pci:
-      return "is it bound to vfio-pci? `dpdk-devbind.py --status` shows it";
-    case Kind::af_xdp:
-    case Kind::af_packet:
-      return "does another program use it? `ip -details link show` shows an attached XDP program";
-    case Kind::tap:
-      return "does the interface exist already? is /dev/net/tun missing? `ip link` lists the interfaces";
-    case Kind::vhost:
-    case Kind::virtio_user:
-      return "vhost and virtio-user need hugepages, or memory that can be shared";
-    default:
-      return "DPDK's messages above say why";
-  }
+const DeviceKind& kind_of(const config::Device& device) {
+  return kKinds[static_cast<std::size_t>(device.kind)];
 }
 
 KernelPeer DpdkPort::peer(const config::Device& device) {
-  switch (device.kind) {
-    case Kind::af_xdp:
-      return KernelPeer::steered;
-    case Kind::af_packet:
-      return KernelPeer::sees_all;
-    case Kind::none:
-    case Kind::null:
-    case Kind::pcap:
-      return KernelPeer::none;
-    default:
-      return KernelPeer::twin;
-  }
+  return kind_of(device).peer;
 }
 
 std::string DpdkPort::interface(const config::Device& device) {
-  const bool its_own = device.kind == Kind::af_xdp || device.kind == Kind::af_packet;
-  return its_own ? device.name : std::string();
+  return kind_of(device).interface ? device.name : std::string();
 }
 
 std::string DpdkPort::describe(const config::Device& d) {
-  switch (d.kind) {
-    case Kind::none:
-      return "none";
-    case Kind::pci:
-      return "pci " + d.name;
-    case Kind::af_xdp:
-      return "af_xdp " + d.name;
-    case Kind::af_packet:
-      return "af_packet " + d.name;
-    case Kind::tap:
-      return "tap " + d.name;
-    case Kind::memif:
-      return "memif " + d.name + (d.server ? " server" : " client");
-    case Kind::virtio_user:
-      return "virtio-user " + d.name;
-    case Kind::vhost:
-      return "vhost " + d.name;
-    case Kind::pcap:
-      return "pcap rx=" + d.rx_file + " tx=" + d.tx_file;
-    case Kind::null:
-      return "null";
-    case Kind::ring:
-      return "ring";
-  }
-  return "?";
+  const std::string word = kind_of(d).word;
+  if (d.kind == Kind::pcap) return word + " rx=" + d.rx_file + " tx=" + d.tx_file;
+  if (d.kind == Kind::none || d.kind == Kind::null || d.kind == Kind::ring) return word;
+  return word + " " + d.name + (d.kind != Kind::memif ? "" : d.server ? " server" : " client");
 }
 
 SocketFile look_at_socket(const std::string& path, int type) {
@@ -275,11 +250,6 @@ std::uint64_t hash(std::uint64_t h, std::string_view text) {
   return h;
 }
 
-bool has_address(config::Device::Kind kind) {
-  using Kind = config::Device::Kind;
-  return kind != Kind::memif && kind != Kind::virtio_user && kind != Kind::vhost && kind != Kind::tap;
-}
-
 }  // namespace
 
 MacAddress derived_mac(std::string_view router, std::string_view port) {
@@ -296,7 +266,7 @@ MacAddress derived_mac(std::string_view router, std::string_view port) {
 }
 
 void derive_mac(config::Port& port, std::string_view router) {
-  if (!port.mac && !has_address(port.device.kind)) port.mac = derived_mac(router, port.name);
+  if (!port.mac && !kind_of(port.device).has_mac) port.mac = derived_mac(router, port.name);
 }
 
 void derive_macs(config::Config& config) {

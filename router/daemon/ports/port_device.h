@@ -3,12 +3,14 @@
 // derives MAC addresses for devices without one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "config/config.h"
+#include "router/pipeline/packet_disposal.h"
 
 namespace surety {
 
@@ -38,8 +40,26 @@ void look_at_device(const config::Port& port);
 // removes the file of a dead server's socket.
 void check_device(const config::Port& port);
 
-// A hint for the operator if DPDK refuses the device.
-std::string open_hint(const config::Device& device);
+// The properties of a kind of device.
+struct DeviceKind {
+  const char* word;  // in YAML
+  KernelPeer peer;
+  int socket;        // type of the Unix socket at its path; 0: none
+  int family;        // of the sockets that DPDK's driver receives from; -1: none
+  bool interface;    // it is a kernel interface
+  bool paired;       // the driver needs as many transmit queues as receive queues
+  bool has_mac;      // an address that lasts, and is not the other end's
+  const char* hint;  // for the operator, if DPDK refuses the device
+};
+const DeviceKind& kind_of(const config::Device& device);
+// True if `holds` for the device of a port.
+template <class Holds>
+bool any_device(const config::Config& config, Holds&& holds) {
+  return std::ranges::any_of(config.ports, [&](const config::Port& p) { return holds(p.device); });
+}
+inline bool has_kind(const config::Config& config, config::Device::Kind kind) {
+  return any_device(config, [kind](const config::Device& d) { return d.kind == kind; });
+}
 
 // A socket address has room for this many characters (unix(7)).
 inline constexpr std::size_t kSocketPath = 107;
