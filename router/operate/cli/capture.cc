@@ -43,7 +43,7 @@ void add_capture(CLI::App& app, Action& action) {
       ->transform(CLI::Validator(in_seconds, "TIME"))
       ->capture_default_str();
   capture->add_option("--snap", wanted->snap, "bytes of each packet, at most")->capture_default_str();
-  capture->add_option("--name", wanted->router, "the router's name; default: the only one that runs");
+  add_router(capture, wanted->router);
   capture->callback([&action, wanted] {
     action = [wanted] {
       std::signal(SIGPIPE, SIG_IGN);  // the reader of standard output may disconnect

@@ -48,18 +48,16 @@ int diff_files(const std::string& before, const std::string& after) {
   return status;
 }
 
-CLI::App* add(CLI::App& app, Action& action, const std::shared_ptr<Asked>& asked, const char* name,
+// `asked`: gets the words of the new command.
+CLI::App* add(CLI::App& app, Action& action, std::shared_ptr<Asked>& asked, const char* name,
               const char* help, Command command) {
+  asked = std::make_shared<Asked>();
   auto* added = app.add_subcommand(name, help);
   added->add_option("--state", asked->state,
                     "state directory, for routers that do not run; default: /var/lib/surety");
   added->callback(
       [&action, asked, command] { action = [asked, command] { return carry_out(*asked, command); }; });
   return added;
-}
-
-void add_name(CLI::App* command, Asked& asked) {
-  command->add_option("--name", asked.router, "the router's name; default: the only one that runs");
 }
 
 void add_how(CLI::App* command, Asked& asked) {
@@ -69,13 +67,13 @@ void add_how(CLI::App* command, Asked& asked) {
   command->add_option("--why", asked.request.why, "reason, for the history");
   command->add_flag("--at-next-start", asked.request.at_next_start,
                     "if a change needs a restart, install the configuration for the next start");
-  add_name(command, asked);
+  add_router(command, asked.router);
 }
 
 }  // namespace
 
 void add_changes(CLI::App& app, Action& action) {
-  auto asked = std::make_shared<Asked>();
+  std::shared_ptr<Asked> asked;
   auto* command = add(app, action, asked, "diff",
                       "Compare a configuration with the running one, or with another: each change, what it "
                       "takes and whom it concerns; exit status 0, 1 or 2",
@@ -88,9 +86,8 @@ void add_changes(CLI::App& app, Action& action) {
     };
   });
   command->add_flag("--json", asked->request.json, "for programs");
-  add_name(command, *asked);
+  add_router(command, asked->router);
 
-  asked = std::make_shared<Asked>();
   command = add(app, action, asked, "apply", "Apply a configuration to a router, now and for its next start",
                 apply);
   command->add_option("file", asked->file, "configuration, YAML")->required();
@@ -98,28 +95,24 @@ void add_changes(CLI::App& app, Action& action) {
                       "file to install for a router that has never run; default: /etc/surety/NAME.yaml");
   add_how(command, *asked);
 
-  asked = std::make_shared<Asked>();
   command =
       add(app, action, asked, "confirm", "Keep the configuration that was applied with --confirm", confirm);
-  add_name(command, *asked);
+  add_router(command, asked->router);
 
-  asked = std::make_shared<Asked>();
   command = add(app, action, asked, "rollback",
                 "End a trial; without one, return to the previous or the given generation", rollback);
   command->add_option("generation", asked->generation, "a number from `surety history`")
       ->check(CLI::PositiveNumber);
   add_how(command, *asked);
 
-  asked = std::make_shared<Asked>();
   command = add(app, action, asked, "history",
                 "List the configurations that were in effect: when, who, what and why", history);
   command->add_flag("--json", asked->request.json, "for programs");
-  add_name(command, *asked);
+  add_router(command, asked->router);
 
-  asked = std::make_shared<Asked>();
   command = add(app, action, asked, "reload",
                 "Reload the configuration file of a router, as SIGHUP does, and wait for the result", reload);
-  command->add_option("name", asked->router, "the router's name; default: the only one that runs");
+  add_router(command, asked->router, "name");
   command->callback([&action, asked] {
     action = [asked] {
       const auto name = asked->router.empty() ? std::nullopt : std::optional(asked->router);

@@ -68,8 +68,7 @@ void add_check(CLI::App& app, Action& action) {
   auto* running = check->add_flag(
       "--against-running", request->against_running,
       "also what they would change in the running router; exit status 1 if it would refuse them");
-  check->add_option("--name", request->router, "the router's name; default: the only one that runs")
-      ->needs(running);
+  add_router(check, request->router)->needs(running);
   check->callback([&action, request] { action = [request] { return check_all(*request); }; });
 }
 

@@ -36,7 +36,7 @@ void add_upgrade(CLI::App& app, Action& action) {
   const auto name = std::make_shared<std::optional<std::string>>();
   auto* upgrade = app.add_subcommand(
       "upgrade", "Start the installed program beside a running router, then take over its ports");
-  upgrade->add_option("name", *name, "the router's name; default: the only one that runs");
+  add_router(upgrade, *name, "name");
   upgrade->callback([&action, name] { action = [name] { return surety::upgrade(*name); }; });
 }
 
@@ -50,7 +50,7 @@ void add_explain(CLI::App& app, Action& action) {
                    "protocol=udp source_port=1 destination_port=5004 dscp=EF vlan=7 length=100; fields "
                    "alone: an existing flow")
       ->required();
-  explain->add_option("--name", question->router, "the router's name; default: the only one that runs");
+  add_router(explain, question->router);
   explain->add_flag("--json", question->json, "for programs");
   explain->callback([&action, question] {
     action = [question] { return surety::explain(*question, TelemetryClient(), std::cout, std::cerr); };

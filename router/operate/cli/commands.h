@@ -26,6 +26,12 @@ void add_setup(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 
+// Adds `--name`, or another option, that selects a router.
+template <class Router>
+CLI::Option* add_router(CLI::App* command, Router& router, const char* option = "--name") {
+  return command->add_option(option, router, "the router's name; default: the only one that runs");
+}
+
 // All commands, in the order of the help.
 void add_commands(CLI::App& app, Action& action);
 
