@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the classify stage has pending after a reload: ports that lose their last rule, and changes of flows
-// and contracts that wait for held packets.
+// The pending work of the classify stage after a reload: ports that lose their last rule, and changes of
+// flows and contracts that wait for held packets.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,7 @@ struct MoveRequest {
   bool flush;  // a flow is waiting until this buffer is empty
 };
 
-// The pending changes, one per record and at most kMost: flows that find no room ask again.
+// The pending changes, one per record and at most kMost: flows that find no room retry.
 class MoveRequests {
  public:
   static constexpr std::size_t kMost = 128;

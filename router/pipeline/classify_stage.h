@@ -55,7 +55,7 @@ namespace surety {
 
 // The packets of a burst that belong to no known flow.
 struct Misses {
-  using Hashes = std::array<std::uint64_t, kBurst>;  // of the burst's packets
+  using Hashes = std::array<std::uint64_t, kBurst>;  // hashes of the burst's packets
   std::array<std::uint8_t, kBurst> which;            // in order of arrival
   std::size_t size = 0;
 

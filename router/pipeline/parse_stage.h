@@ -2,7 +2,7 @@
 // The parse stage: parses a burst, eight packets at a time where all of them are ordinary, and punts or drops
 // those that the pipeline does not forward.
 //
-// It counts every packet as received, and writes the index of the port into each mbuf.
+// The stage counts every packet as received, and writes the index of the port into each mbuf.
 #pragma once
 
 #include <rte_mbuf.h>

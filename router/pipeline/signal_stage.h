@@ -32,7 +32,7 @@ class SignalStage {
 
   // Removes the signals that end here from a burst of `port`.
   void run(Burst& v, PortIndex port, Time now);
-  // As Ingress has them.
+  // The two functions of Ingress.
   SignalResult on_signal(const CongestionSignal& signal, Time now);
   void on_shared(const CongestionSignal& signal, Time now);
   // Holds flows back without counting the signal.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a worker counts by port, service and interface. No count is lost by a reload: services keep theirs in
-// larger memory, and those of a removed port, whose place another gets, stay in the sum of gone ports.
+// The counters of a worker by port, service and interface. No count is lost by a reload: services keep theirs
+// in larger memory, and those of a removed port, whose place another gets, stay in the sum of gone ports.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ class KeptCounters {
 
  private:
   std::vector<PortCounters> ports_;
-  PortCounters gone_;  // of removed ports whose places are in use again
+  PortCounters gone_;  // counts of removed ports whose places are in use again
   std::vector<ServiceCounters> services_;
   InterfaceCounters interfaces_;
 };

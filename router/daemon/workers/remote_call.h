@@ -23,7 +23,7 @@ class RemoteCall {
   bool run(const What& what, Wake&& wake, std::chrono::milliseconds patience = std::chrono::seconds(1)) {
     return run_in_steps([&what] { return what(), true; }, wake, patience);
   }
-  // As run(), with all steps done within `patience`; false: some may be done.
+  // Runs a function in steps, all of them within `patience`; false: some may be done.
   template <class Wake>
   bool run_in_steps(const Step& step, Wake&& wake,
                     std::chrono::milliseconds patience = std::chrono::seconds(1)) {
