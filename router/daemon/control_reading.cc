@@ -28,9 +28,9 @@ std::vector<KernelCount> kernel_counts(const Steer& steer) {
 }  // namespace
 
 void ControlReading::take(const Control& control) {
-  ports_.clear();
+  taken_.ports.clear();
   for (const ControlPort& p : control.ports()) {
-    Port& port = ports_.emplace_back();
+    PortReading& port = taken_.ports.emplace_back();
     port.exceptions = p.counters;
     port.exceptions[static_cast<std::size_t>(ExceptionResult::forwarded)] +=
         (p.programs.guard ? p.programs.guard->refused() : 0) +
@@ -39,24 +39,26 @@ void ControlReading::take(const Control& control) {
     if (p.programs.steer) port.kernel = kernel_counts(*p.programs.steer);
     if (p.responder) port.responder = named(kResponderResultInfo, p.responder->results());
   }
-  icmp_errors_ = named(kIcmpErrorResultInfo, control.icmp_errors().results());
+  taken_.icmp_errors = named(kIcmpErrorResultInfo, control.icmp_errors().results());
   const Routes& routes = control.routes();
-  routes_ = routes.routes();
-  routes_rejected_ = routes.rejected();
-  neighbors_ = routes.neighbors();
+  taken_.routes = routes.routes();
+  taken_.routes_rejected = routes.rejected();
+  taken_.neighbors = routes.neighbors();
 }
 
 void ControlReading::apply(Reading& reading) const {
-  for (std::size_t p = 0; p < std::min(ports_.size(), reading.ports.size()); ++p) {
-    reading.ports[p].exceptions = ports_[p].exceptions;
-    reading.ports[p].link_changes = ports_[p].link_changes;
-    reading.ports[p].responder = ports_[p].responder;
-    reading.ports[p].kernel = ports_[p].kernel;
+  for (std::size_t p = 0; p < std::min(taken_.ports.size(), reading.ports.size()); ++p) {
+    const PortReading& taken = taken_.ports[p];
+    PortReading& port = reading.ports[p];
+    port.exceptions = taken.exceptions;
+    port.link_changes = taken.link_changes;
+    port.responder = taken.responder;
+    port.kernel = taken.kernel;
   }
-  reading.icmp_errors = icmp_errors_;
-  reading.routes = routes_;
-  reading.routes_rejected = routes_rejected_;
-  reading.neighbors = neighbors_;
+  reading.icmp_errors = taken_.icmp_errors;
+  reading.routes = taken_.routes;
+  reading.routes_rejected = taken_.routes_rejected;
+  reading.neighbors = taken_.neighbors;
 }
 
 }  // namespace surety

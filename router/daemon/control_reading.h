@@ -2,10 +2,7 @@
 // State and counters of the control thread, for readings.
 #pragma once
 
-#include <vector>
-
 #include "router/operate/observe/reading.h"
-#include "router/pipeline/exception_counters.h"
 
 namespace surety {
 
@@ -20,15 +17,7 @@ class ControlReading {
   void apply(Reading& reading) const;
 
  private:
-  struct Port {
-    ExceptionCounters exceptions{};
-    std::uint64_t link_changes = 0;
-    std::vector<NamedCount> responder;
-    std::vector<KernelCount> kernel;
-  };
-  std::vector<Port> ports_;
-  std::vector<NamedCount> icmp_errors_;
-  std::uint64_t routes_ = 0, routes_rejected_ = 0, neighbors_ = 0;
+  Reading taken_;  // only the fields of the control thread are set
 };
 
 }  // namespace surety

@@ -39,6 +39,14 @@ bool waits(const Fd& socket, short event, std::chrono::milliseconds patience) {
   }
 }
 
+// The message that a socket has; empty: the other end has died; nullopt: there is none yet.
+std::optional<std::string> heard_now(const Fd& socket) {
+  std::array<char, 16> text;
+  const ssize_t n = ::recv(socket.get(), text.data(), text.size(), MSG_DONTWAIT);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return {};
+  return std::string(text.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+}
+
 // Sends objects as in memory: both ends are on one machine with the same kHandOverVersion, which must be
 // raised with each change of the format (tests/unit/router/daemon/hand_over_test.cc).
 template <class T>
@@ -168,11 +176,10 @@ void OldProcess::taken() {
 
 std::optional<bool> OldProcess::wants_reload() {
   if (!socket_) return false;
-  std::array<char, 16> text;
-  const ssize_t n = ::recv(socket_.get(), text.data(), text.size(), MSG_DONTWAIT);
-  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return {};
+  const auto text = heard_now(socket_);
+  if (!text) return {};
   socket_ = Fd();
-  return n > 0 && std::string_view(text.data(), static_cast<std::size_t>(n)) == kReload;
+  return *text == kReload;
 }
 
 void tell_main_process() {
@@ -214,10 +221,8 @@ bool NewProcess::is_there() {
 bool NewProcess::takes() {
   const std::scoped_lock lock(mutex_);
   if (!socket_) return false;
-  std::array<char, 16> text;
-  const ssize_t n = ::recv(socket_.get(), text.data(), text.size(), MSG_DONTWAIT);
-  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-  if (n > 0 && std::string_view(text.data(), static_cast<std::size_t>(n)) == kTake) return true;
+  const auto text = heard_now(socket_);
+  if (!text || *text == kTake) return text.has_value();
   socket_ = Fd();  // the peer has died
   return false;
 }

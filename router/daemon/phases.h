@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,7 +16,7 @@ class Phases {
   // Time since the previous phase, or since construction.
   void lap(std::string_view phase) {
     const auto now = Clock::now();
-    add(phase, now - std::exchange(last_, now));
+    text_ += fmt::format(" {}_ms={:.0f}", phase, ms(now - std::exchange(last_, now)));
   }
   // "total_ms=370 tables_ms=230 ..."
   std::string text() const { return fmt::format("total_ms={:.0f}{}", ms(last_ - first_), text_); }
@@ -25,9 +24,6 @@ class Phases {
  private:
   using Clock = std::chrono::steady_clock;
   static double ms(Clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
-  void add(std::string_view phase, Clock::duration took) {
-    fmt::format_to(std::back_inserter(text_), " {}_ms={:.0f}", phase, ms(took));
-  }
 
   const Clock::time_point first_ = Clock::now();
   Clock::time_point last_ = first_;

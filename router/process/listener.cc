@@ -57,6 +57,13 @@ std::string explain(const std::string& listen, int error) {
   }
 }
 
+sockaddr_storage bound_to(const Fd& listener) {
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  getsockname(listener.get(), reinterpret_cast<sockaddr*>(&bound), &size);
+  return bound;
+}
+
 std::string not_an_address(const std::string& listen) {
   return fmt::format("metrics: `{}` is not an address and a port: write `listen: \"127.0.0.1:9464\"`",
                      listen);
@@ -85,17 +92,13 @@ void check_address(const std::string& listen) {
 }
 
 int port_of(const Fd& listener) {
-  sockaddr_storage bound{};
-  socklen_t size = sizeof bound;
-  getsockname(listener.get(), reinterpret_cast<sockaddr*>(&bound), &size);
+  sockaddr_storage bound = bound_to(listener);
   return ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(bound).sin6_port
                                            : reinterpret_cast<sockaddr_in&>(bound).sin_port);
 }
 
 bool is_loopback(const Fd& listener) {
-  sockaddr_storage bound{};
-  socklen_t size = sizeof bound;
-  getsockname(listener.get(), reinterpret_cast<sockaddr*>(&bound), &size);
+  sockaddr_storage bound = bound_to(listener);
   if (bound.ss_family == AF_INET6)
     return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<sockaddr_in6&>(bound).sin6_addr);
   return ntohl(reinterpret_cast<sockaddr_in&>(bound).sin_addr.s_addr) >> 24 == 127;

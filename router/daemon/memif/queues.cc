@@ -44,8 +44,7 @@ class Source {
 }  // namespace
 
 ReceiveQueue::ReceiveQueue(const Memory& memory, const Lane& lane, rte_mempool& pool)
-    : memory_(&memory),
-      lane_(lane),
+    : Queue(memory, lane),
       pool_(&pool),
       room_(static_cast<std::uint32_t>(rte_pktmbuf_data_room_size(&pool)) - RTE_PKTMBUF_HEADROOM),
       given_back_(static_cast<std::uint16_t>(-lane.ring.lead())) {

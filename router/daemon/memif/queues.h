@@ -31,7 +31,27 @@ struct Lane {
   }
 };
 
-class ReceiveQueue {
+// One direction of a link: its ring, and the peer's fault, after which the queue does nothing.
+class Queue {
+ public:
+  const Ring& ring() const { return lane_.ring; }
+  Fault fault() const { return fault_; }
+
+ protected:
+  Queue() = default;  // without a ring
+  Queue(const Memory& memory, const Lane& lane) : memory_(&memory), lane_(lane) {}
+  std::uint32_t fail(Fault fault) {
+    fault_ = fault;
+    return 0;
+  }
+
+  const Memory* memory_ = nullptr;
+  Lane lane_;
+  std::uint16_t next_ = 0;
+  Fault fault_ = nullptr;
+};
+
+class ReceiveQueue : public Queue {
  public:
   // Slots of one frame, for 9216 bytes in buffers of 128 or more: the worker reads each slot.
   static constexpr std::uint32_t kMostSlots = 128;
@@ -43,50 +63,30 @@ class ReceiveQueue {
   // Receives into the front of `room`. Frames too long for the pool's buffers are skipped and counted.
   std::size_t receive(std::span<rte_mbuf*> room);
   bool waits() const { return ring() && fault_ == nullptr && ring().peer() != next_; }
-  const Ring& ring() const { return lane_.ring; }
-  Fault fault() const { return fault_; }
   std::uint64_t take_oversized() { return std::exchange(oversized_, 0); }
 
  private:
   std::uint32_t take(rte_mbuf& into, std::uint32_t slots);
   void give_back();
-  std::uint32_t fail(Fault fault) {
-    fault_ = fault;
-    return 0;
-  }
 
-  const Memory* memory_ = nullptr;
-  Lane lane_;
   rte_mempool* pool_ = nullptr;
   std::uint32_t room_ = 0;  // bytes per buffer of the pool
-  std::uint16_t next_ = 0, given_back_ = 0;
-  Fault fault_ = nullptr;
+  std::uint16_t given_back_ = 0;
   std::uint64_t oversized_ = 0;
 };
 
-class TransmitQueue {
+class TransmitQueue : public Queue {
  public:
   static constexpr std::uint32_t kMostSlots = 64;  // slots of one frame
 
   TransmitQueue() = default;  // without a ring: transmits nothing
-  TransmitQueue(const Memory& memory, const Lane& lane) : memory_(&memory), lane_(lane) { ring().publish(0); }
+  TransmitQueue(const Memory& memory, const Lane& lane) : Queue(memory, lane) { ring().publish(0); }
 
   // Takes over the first n packets of the burst and returns n.
   std::size_t transmit(std::span<rte_mbuf*> burst);
-  const Ring& ring() const { return lane_.ring; }
-  Fault fault() const { return fault_; }
 
  private:
   std::uint32_t put(const rte_mbuf& frame, std::uint32_t slots);
-  std::uint32_t fail(Fault fault) {
-    fault_ = fault;
-    return 0;
-  }
-
-  const Memory* memory_ = nullptr;
-  Lane lane_;
-  std::uint16_t next_ = 0;
-  Fault fault_ = nullptr;
 };
 
 }  // namespace surety::memif

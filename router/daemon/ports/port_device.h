@@ -45,8 +45,8 @@ struct DeviceKind {
   const char* word;  // in YAML
   KernelPeer peer;
   int socket;        // type of the Unix socket at its path; 0: none
-  int family;        // of the sockets that DPDK's driver receives from; -1: none
-  bool interface;    // it is a kernel interface
+  int family;        // family of the sockets that DPDK's driver receives from; -1: none
+  bool interface;    // true for a kernel interface
   bool paired;       // the driver needs as many transmit queues as receive queues
   bool has_mac;      // an address that lasts, and is not the other end's
   const char* hint;  // for the operator, if DPDK refuses the device

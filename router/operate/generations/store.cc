@@ -205,20 +205,27 @@ DamagedGeneration damaged(const std::filesystem::path& where) {
   return DamagedGeneration(fmt::format("{} is damaged: remove its directory", where.string()));
 }
 
+// Calls f(name, member) for each field, in the order of the file.
+template <class G, class F>
+void each_field(G& g, F f) {
+  f("generation", g.number);
+  f("parent", g.parent);
+  f("when", g.when);
+  f("who", g.who);
+  f("how", g.how);
+  f("why", g.why);
+  f("changes", g.changes);
+  f("main", g.main);
+  f("installed", g.installed);
+  f("hash", g.hash);
+}
+
 }  // namespace
 
 Json to_json(const Generation& g) {
-  return {{"format", Generation::kFormat},
-          {"generation", g.number},
-          {"parent", g.parent},
-          {"when", g.when},
-          {"who", g.who},
-          {"how", g.how},
-          {"why", g.why},
-          {"changes", g.changes},
-          {"main", g.main},
-          {"installed", g.installed},
-          {"hash", g.hash}};
+  Json j = {{"format", Generation::kFormat}};
+  each_field(g, [&](const char* name, const auto& member) { j[name] = member; });
+  return j;
 }
 
 Generation generation_of(const std::string& text, const std::filesystem::path& where) try {
@@ -229,16 +236,7 @@ Generation generation_of(const std::string& text, const std::filesystem::path& w
                     "version; nothing has been changed",
                     where.string(), format, Generation::kFormat));
   Generation g;
-  g.number = j.at("generation");
-  g.parent = j.at("parent");
-  g.when = j.at("when");
-  g.who = j.at("who");
-  g.how = j.at("how");
-  g.why = j.at("why");
-  g.changes = j.at("changes");
-  g.main = j.at("main");
-  g.installed = j.at("installed");
-  g.hash = j.at("hash");
+  each_field(g, [&](const char* name, auto& member) { j.at(name).get_to(member); });
   const bool words = g.changes.is_array() && std::ranges::all_of(g.changes, &Json::is_string);
   if (!words || g.when < 0 || g.when > kLastSecond) throw damaged(where);
   return g;
