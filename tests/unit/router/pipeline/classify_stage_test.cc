@@ -14,6 +14,18 @@ using test::Udp;
 using test::udp_frame;
 using namespace literals;
 
+TEST(SweepSchedule, SweepsTheTableInHalfATimeoutWhateverTheDelay) {
+  constexpr std::uint32_t kCapacity = 1000;
+  SweepSchedule sweep(10s, kCapacity, kStart);  // a record each 5 ms
+  EXPECT_EQ(sweep.due(kStart + 319ms), 0u) << "less than a slice";
+  EXPECT_EQ(sweep.due(kStart + 320ms), SweepSchedule::kSlice);
+  sweep.done(SweepSchedule::kSlice, kCapacity, kStart + 320ms);
+  EXPECT_EQ(sweep.due(kStart + 320ms), 0u);
+  EXPECT_EQ(sweep.due(kStart + 100s), SweepSchedule::kLongestSlice);
+  sweep.done(kCapacity, kCapacity, kStart + 100s);
+  EXPECT_EQ(sweep.due(kStart + 100s), kCapacity) << "a round, not all that were missed";
+}
+
 TEST(ClassifyStage, ContractPerFlow) {
   Stage s(kMetered + "flow}\n");
   const FlowId a = s.flow({.from = 1}), b = s.flow({.from = 2});
