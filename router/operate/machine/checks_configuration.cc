@@ -64,9 +64,8 @@ Findings secrets(const HostFacts& p) {
       all.push_back(safe(error(fmt::format("every user may read or change {}, the {}", file, what),
                                "chmod o-rwx " + shell_text({path}))));
   }
-  if (all.empty() && !secrets_of(*p.config()).empty())
-    all.push_back(ok("only their owners may read keys and passwords"));
-  return all;
+  return or_ok(std::move(all), "only their owners may read keys and passwords",
+               !secrets_of(*p.config()).empty());
 }
 
 Findings state(const HostFacts& p) {
@@ -103,8 +102,7 @@ Findings programs(const HostFacts& p) {
   need("steer.bpf.o", xdp, "af_xdp ports do not open");
   need("guard.bpf.o", packet, "packets that the kernel forwards would bypass the router");
   need("divert.bpf.o", xdp || packet, "packets that the kernel sends would bypass the shaper");
-  if (all.empty() && (xdp || packet)) all.push_back(ok("the BPF programs are installed"));
-  return all;
+  return or_ok(std::move(all), "the BPF programs are installed", xdp || packet);
 }
 
 }  // namespace

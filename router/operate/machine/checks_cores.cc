@@ -34,8 +34,7 @@ Findings cores(const HostFacts& p) {
       all.push_back(error(
           fmt::format("worker core {} does not exist; this machine has cores {}", core, text_of(online)),
           fmt::format("surety check {}  # workers: [...]", p.file)));
-  if (all.empty()) all.push_back(ok(fmt::format("the workers have cores {}", text_of(p.workers))));
-  return all;
+  return or_ok(std::move(all), fmt::format("the workers have cores {}", text_of(p.workers)));
 }
 
 Findings governor(const HostFacts& p) {
@@ -52,10 +51,9 @@ Findings governor(const HostFacts& p) {
               core, *now),
           "echo performance > " + file.string())));
   }
-  if (all.empty() && !p.workers.empty())
-    all.push_back(
-        ok(known ? "the workers' cores keep their frequency" : "this machine's cores have no governor"));
-  return all;
+  return or_ok(std::move(all),
+               known ? "the workers' cores keep their frequency" : "this machine's cores have no governor",
+               !p.workers.empty());
 }
 
 // Checked only with spare cores; with fewer the router shares cores with all programs.
@@ -101,8 +99,7 @@ Findings clock(const HostFacts& p) {
         warning(fmt::format("the kernel's clock is {}: it is slow to read{}", now,
                             tsc ? "" : ", and the kernel does not offer the TSC"),
                 tsc ? "echo tsc > " + (sources / "current_clocksource").string() : "dmesg | grep -i tsc"));
-  if (all.empty()) all.push_back(ok("the clock is the processor's TSC"));
-  return all;
+  return or_ok(std::move(all), "the clock is the processor's TSC");
 }
 
 // Congestion signals are believed for seconds (`max_age`).

@@ -52,9 +52,7 @@ Findings devices(const HostFacts& p) {
   for (const auto* port : pci_ports(p))
     if (const auto pci = full_address(port->device.name); !p.host.exists("/sys/bus/pci/devices/" + pci))
       all.push_back(gone(p, *port, pci));
-  if (all.empty() && p.config() && p.config()->port_count() > 0)
-    all.push_back(ok("the devices of all ports exist"));
-  return all;
+  return or_ok(std::move(all), "the devices of all ports exist", p.config() && p.config()->port_count() > 0);
 }
 
 Findings kept(const HostFacts& p) {

@@ -58,10 +58,8 @@ Findings forwarding(const HostFacts& p) {
                 : "until the router's first start, packets that the kernel forwards bypass all contracts"),
         set(key, has_frr(p))));
   }
-  if (all.empty())
-    all.push_back(ok(has_frr(p) ? "the kernel forwards by FRR's routes"
-                                : "the kernel forwards no packets beside the router"));
-  return all;
+  return or_ok(std::move(all), has_frr(p) ? "the kernel forwards by FRR's routes"
+                                          : "the kernel forwards no packets beside the router");
 }
 
 // The larger of `all` and the interface's counts; 2 is loose.
@@ -81,8 +79,7 @@ Findings rp_filter(const HostFacts& p) {
                     port->device.name),
         set(fmt::format("net.ipv4.conf.{}.rp_filter", name), 2))));
   }
-  if (all.empty()) all.push_back(ok("the kernel's rp_filter permits asymmetric routes"));
-  return all;
+  return or_ok(std::move(all), "the kernel's rp_filter permits asymmetric routes");
 }
 
 // Possible neighbours, by prefixes and tags.
@@ -121,8 +118,7 @@ Findings tables(const HostFacts& p) {
     all.push_back(
         safe(warning(fmt::format("the kernel has room for {} IPv6 routes, the router for {}", *most, routes),
                      set("net.ipv6.route.max_size", routes * 2))));
-  if (all.empty()) all.push_back(ok("the kernel's tables are large enough"));
-  return all;
+  return or_ok(std::move(all), "the kernel's tables are large enough");
 }
 
 // deploy/frr/sysctl.conf sets the same at every boot.
@@ -139,8 +135,7 @@ Findings frr(const HostFacts& p) {
   expect(
       p, all, "net.core.rmem_max", [](long long n) { return n >= kRoom; }, kRoom,
       "zebra loses messages of a full table");
-  if (all.empty()) all.push_back(ok("the kernel is set for FRR"));
-  return all;
+  return or_ok(std::move(all), "the kernel is set for FRR");
 }
 
 struct Version {

@@ -55,9 +55,8 @@ Findings fragmented(const HostFacts& p) {
                      fmt::format("echo 1 > /proc/sys/vm/compact_memory; echo {} > {}", pages,
                                  hugepages_file(node).string()))));
   }
-  if (all.empty() && !p.machine.hugepages.empty())
-    all.push_back(ok("each node has the hugepages that setup reserved"));
-  return all;
+  return or_ok(std::move(all), "each node has the hugepages that setup reserved",
+               !p.machine.hugepages.empty());
 }
 
 // A NIC writes to the memory of its own node, or every packet crosses to another.
@@ -125,8 +124,7 @@ Findings limits(const HostFacts& p) {
     all.push_back(
         warning(fmt::format("{} may open {} files: ports, sockets and maps need {}", who, *files, kFiles),
                 raise("LimitNOFILE", "65536")));
-  if (all.empty() && !text.empty()) all.push_back(ok(fmt::format("the limits of {} are high enough", who)));
-  return all;
+  return or_ok(std::move(all), fmt::format("the limits of {} are high enough", who), !text.empty());
 }
 
 }  // namespace

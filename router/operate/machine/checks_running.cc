@@ -86,8 +86,7 @@ Findings routes(const HostFacts& p) {
   if (!no_room.empty())
     all.push_back(error("routes without room in the tables: " + some(no_room),
                         "surety show routes state=no_room  # dpdk: {max_routes: ...}"));
-  if (all.empty()) all.push_back(ok(fmt::format("all {} routes are resolved", p.running->routes.size())));
-  return all;
+  return or_ok(std::move(all), fmt::format("all {} routes are resolved", p.running->routes.size()));
 }
 
 // YAML's routes are the kernel's too, or a session of the router itself finds no way.
@@ -114,9 +113,7 @@ Findings routes_of_kernel(const HostFacts& p) {
           fmt::format("the kernel lacks the route {} of {}: the router's own sessions do not reach it", to,
                       p.file),
           fmt::format("journalctl -u {} | grep 'kernel route not changed'", p.unit())));
-  if (all.empty() && !p.config()->routes.empty())
-    all.push_back(ok("the kernel has the configuration's routes"));
-  return all;
+  return or_ok(std::move(all), "the kernel has the configuration's routes", !p.config()->routes.empty());
 }
 
 Findings versions(const HostFacts& p) {

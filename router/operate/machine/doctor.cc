@@ -35,6 +35,10 @@ Finding safe(Finding finding) {
   finding.safe = true;
   return finding;
 }
+Findings or_ok(Findings all, std::string says, bool applies) {
+  if (all.empty() && applies) all.push_back(ok(std::move(says)));
+  return all;
+}
 
 std::vector<const config::Port*> HostFacts::ports_with(
     std::initializer_list<config::Device::Kind> kinds) const {

@@ -35,6 +35,8 @@ Finding ok(std::string says);
 Finding warning(std::string says, std::string mend = {});
 Finding error(std::string says, std::string mend = {});
 Finding safe(Finding finding);  // marks a finding as fixed by `--fix`
+// The findings, or ok() if there are none and the check applies.
+Findings or_ok(Findings all, std::string says, bool applies = true);
 
 // The running router with the configuration's name.
 struct Running {
