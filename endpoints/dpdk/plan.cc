@@ -46,7 +46,7 @@ config::Config port_config(const config::Endpoints& c, const std::string& name) 
     port.mac = p.mac;
     port.promiscuous = wants_all_frames(p);
     // The process has no name of its own to derive one from, but its end of the link has.
-    derive_mac(port, "endpoint at " + DpdkPort::describe(p.device));
+    derive_mac(port, "endpoint at " + describe(p.device));
     out.ports.push_back(std::move(port));
   }
   return out;

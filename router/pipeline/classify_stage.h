@@ -23,9 +23,9 @@
 // contracts, and flows of the excess contract, stay until they are classified again. The last quarter of the
 // table, and of the creations, is reserved for flows that need state.
 //
-// A new flow that finds no room may displace another one (displace()): a flow of the customer with the most
-// records, if that customer has more than its fair part and more than this flow's customer; else a flow of
-// its own customer. Of the candidates the one idle for longest is removed, but none with a packet in this
+// A new flow that finds no room may displace another one (displacement.h): a flow of the customer with the
+// most records, if that customer has more than its fair part and more than this flow's customer; else a flow
+// of its own customer. Of the candidates the one idle for longest is removed, but none with a packet in this
 // tick, with held packets, or that is a contract with flows. A record with a conditioner's state is removed
 // only after Displacement::kEmbryonic without a packet, so that displacement yields full buckets no faster;
 // the exception is another customer's record where VLAN tags identify both. Source addresses can be forged: a

@@ -56,9 +56,10 @@ class DpdkPort {
   static void follow_another();
 
   // The kernel side of a device of this kind, and its kernel interface (empty: none).
-  static KernelPeer peer(const config::Device& device);
-  static std::string interface(const config::Device& device);
-  static std::string describe(const config::Device& device);  // the `device:` of YAML
+  static KernelPeer peer(const config::Device& device) { return kind_of(device).peer; }
+  static std::string interface(const config::Device& device) {
+    return kind_of(device).interface ? device.name : std::string();
+  }
 
   std::uint16_t id() const { return id_; }
   std::uint16_t rx_queues() const { return rx_queues_; }

@@ -176,7 +176,7 @@ std::string device_arguments(const config::Port& port, std::size_t index, const 
       break;
   }
   throw std::runtime_error(fmt::format("port {}: device `{}` is not supported; between processes use memif",
-                                       port.name, DpdkPort::describe(d)));
+                                       port.name, describe(d)));
 }
 
 std::optional<std::string> missing_device(const config::Port& port) {
@@ -209,15 +209,7 @@ const DeviceKind& kind_of(const config::Device& device) {
   return kKinds[static_cast<std::size_t>(device.kind)];
 }
 
-KernelPeer DpdkPort::peer(const config::Device& device) {
-  return kind_of(device).peer;
-}
-
-std::string DpdkPort::interface(const config::Device& device) {
-  return kind_of(device).interface ? device.name : std::string();
-}
-
-std::string DpdkPort::describe(const config::Device& d) {
+std::string describe(const config::Device& d) {
   const std::string word = kind_of(d).word;
   if (d.kind == Kind::pcap) return word + " rx=" + d.rx_file + " tx=" + d.tx_file;
   if (d.kind == Kind::none || d.kind == Kind::null || d.kind == Kind::ring) return word;

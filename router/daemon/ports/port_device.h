@@ -52,6 +52,7 @@ struct DeviceKind {
   const char* hint;  // for the operator, if DPDK refuses the device
 };
 const DeviceKind& kind_of(const config::Device& device);
+std::string describe(const config::Device& device);  // the `device:` of YAML
 // True if `holds` for the device of a port.
 template <class Holds>
 bool any_device(const config::Config& config, Holds&& holds) {

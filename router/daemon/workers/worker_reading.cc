@@ -55,7 +55,7 @@ Reading blank_reading(const Snapshot& snapshot, unsigned core) {
       r.ports.push_back(std::move(port));
       continue;
     }
-    port.device = DpdkPort::describe(c.ports[p].device);
+    port.device = describe(c.ports[p].device);
     if (c.ports[p].shaper.rate) port.shape_bytes_per_second = c.ports[p].shaper.rate->bytes_per_second();
     r.ports.push_back(std::move(port));
     const PortTree* const tree = snapshot.queues[p].tree.get();
