@@ -42,6 +42,7 @@
   X(handover_full,         forward,   error,  "the ring to the worker that owns the egress port is full")        \
   X(no_route,              forward,   error,  "no route to the destination")                                     \
   X(blackhole,             forward,   policy, "route of type blackhole, unreachable or prohibit")                \
+  X(unsupported_route,     forward,   error,  "the kernel's route asks for what the data plane cannot do, such as encapsulation (`show routes` has the reason)") \
   X(ttl_exceeded,          forward,   error,  "TTL or hop limit expired, and no kernel device to report it")     \
   X(mtu_exceeded,          forward,   error,  "larger than the egress MTU, and its sender cannot be notified")     \
   X(no_fragment_buffer,    forward,   error,  "larger than the egress MTU, and no packet buffers for its fragments") \

@@ -21,15 +21,16 @@ bool may_be_cut(rte_mbuf* m) {
 }  // namespace
 
 FragmentStage::FragmentStage(const Snapshot& snapshot, std::span<PortCounters> ports,
-                             PacketDisposal& disposal, rte_mempool* pool)
-    : ports_(ports), disposal_(disposal), pool_(pool) {
+                             PacketDisposal& disposal, rte_mempool* pool, const NextHopTable* next_hops)
+    : ports_(ports), disposal_(disposal), pool_(pool), next_hops_(next_hops) {
   adopt(snapshot);
 }
 
-// The MTU of the packet's interface; of its port if the interface was removed.
-std::uint16_t FragmentStage::mtu(const rte_mbuf* m, PortIndex egress) const {
-  const InterfaceRecord& r = interfaces_[interface_of(m, egress)];
-  return r.mtu != 0 ? r.mtu : interfaces_[egress].mtu;
+// The MTU of the packet's interface, or of its port if the interface was removed; a lower one of its route.
+std::uint16_t FragmentStage::mtu(const Burst& v, std::size_t i) const {
+  const InterfaceRecord& r = interfaces_[interface_of(v.mbuf[i], v.egress[i])];
+  const std::uint16_t mtu = r.mtu != 0 ? r.mtu : interfaces_[v.egress[i]].mtu;
+  return next_hops_ == nullptr ? mtu : mtu_of(next_hops_->get(v.next_hop(i)), mtu);
 }
 
 // The route stage has passed no other oversized packets; but held packets may have another egress now, when
@@ -40,10 +41,11 @@ void FragmentStage::take(Burst& v) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < size; ++i) {
     rte_mbuf* const m = v.mbuf[i];
-    if (v.header[i].length <= mtu(m, v.egress[i])) {
+    const std::uint16_t most = mtu(v, i);
+    if (v.header[i].length <= most) {
       v.keep(i, kept++);
     } else if (may_be_cut(m)) {
-      taken_[count_++] = {m, v.header[i].length, v.egress[i], v.precedence[i]};
+      taken_[count_++] = {m, v.header[i].length, most, v.egress[i], v.precedence[i]};
     } else {
       disposal_.drop_owned(m, static_cast<PortIndex>(m->port), DropReason::mtu_exceeded);
     }
@@ -69,8 +71,7 @@ bool FragmentStage::next(Burst& v) {
 
 bool FragmentStage::cut(const Original& w, Burst& v) {
   const auto* const frame = rte_pktmbuf_mtod(w.mbuf, const std::uint8_t*);
-  const std::uint16_t mtu = this->mtu(w.mbuf, w.egress);
-  Ipv4Fragments fragments({frame + RTE_ETHER_HDR_LEN, w.length}, mtu);
+  Ipv4Fragments fragments({frame + RTE_ETHER_HDR_LEN, w.length}, w.mtu);
   while (fragments.more()) {
     if (v.full()) return false;
     rte_mbuf* const m = rte_pktmbuf_alloc(pool_);
@@ -78,7 +79,7 @@ bool FragmentStage::cut(const Original& w, Burst& v) {
     const std::size_t i = v.size++;
     v.mbuf[i] = m;
     m->port = w.mbuf->port;
-    if (rte_pktmbuf_tailroom(m) < RTE_ETHER_HDR_LEN + mtu) return false;
+    if (rte_pktmbuf_tailroom(m) < RTE_ETHER_HDR_LEN + w.mtu) return false;
     auto* const out = rte_pktmbuf_mtod(m, std::uint8_t*);
     copy_interface(w.mbuf, m);
     copy_owner(w.mbuf, m);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fragments IPv4 packets without DF that are larger than the MTU of their egress port: behind the
-// conditioner, so that fragments are marked, queued and shaped as all packets.
+// Fragments IPv4 packets without DF that are larger than the MTU of their egress port or their route: behind
+// the conditioner, so that fragments are marked, queued and shaped as all packets.
 //
 // This stage is not on the fast path: it costs nothing while there are no such packets.
 #pragma once
@@ -13,15 +13,17 @@
 
 #include "router/pipeline/burst.h"
 #include "router/pipeline/packet_disposal.h"
+#include "router/pipeline/routes/neighbors.h"
 #include "router/pipeline/snapshot.h"
 
 namespace surety {
 
 class FragmentStage {
  public:
-  // `pool`: buffers for the fragments; nullptr: fragmentation is off.
+  // `pool`: buffers for the fragments; nullptr: fragmentation is off. `next_hops`: nullptr: no route has an
+  // MTU of its own.
   FragmentStage(const Snapshot& snapshot, std::span<PortCounters> ports, PacketDisposal& disposal,
-                rte_mempool* pool);
+                rte_mempool* pool, const NextHopTable* next_hops = nullptr);
 
   void adopt(const Snapshot& snapshot) { interfaces_ = snapshot.interfaces->data(); }
   // Moves oversized packets out of `v`, whose frames are ready to leave; those with DF are dropped as
@@ -33,10 +35,10 @@ class FragmentStage {
   bool next(Burst& v);
 
  private:
-  std::uint16_t mtu(const rte_mbuf* m, PortIndex egress) const;
+  std::uint16_t mtu(const Burst& v, std::size_t i) const;
   struct Original {
     rte_mbuf* mbuf;
-    std::uint16_t length;
+    std::uint16_t length, mtu;
     PortIndex egress;
     Precedence precedence;
   };
@@ -45,6 +47,7 @@ class FragmentStage {
   std::span<PortCounters> ports_;
   PacketDisposal& disposal_;
   rte_mempool* pool_;
+  const NextHopTable* next_hops_;
   const InterfaceRecord* interfaces_ = nullptr;  // the snapshot's
   std::array<Original, kBurst> taken_;
   std::size_t count_ = 0, done_ = 0;

@@ -33,7 +33,7 @@ Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
       condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.disposal, seed, now, e.worker),
       pending_(e.next_hops, e.ports, e.disposal),
       rewrite_(e.next_hops, e.macs, e.disposal, pending_, e.worker),
-      fragment_(e.snapshot, e.ports, e.disposal, e.pool),
+      fragment_(e.snapshot, e.ports, e.disposal, e.pool, &e.next_hops),
       signals_(e.snapshot, e.fib, e.next_hops, condition_, e.port_egresses, e.ports, e.disposal,
                e.signal_keys, e.wall_clock, now) {}
 

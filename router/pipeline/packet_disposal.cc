@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "router/pipeline/routes/route_events.h"
+
 namespace surety {
 
 namespace {
@@ -75,8 +77,10 @@ void PacketDisposal::adopt(const std::vector<KernelPeer>& peers, std::size_t por
 void PacketDisposal::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset,
                           std::uint32_t next_hop, InterfaceIndex interface) {
   const KernelPeer peer = interface == port ? peers_[port] : KernelPeer::twin;
-  const bool any_kernel = any_kernel_will_do(reason) && l3_offset != 0 &&
-                          !(peer == KernelPeer::sees_all && reason == PuntReason::local);
+  // The kernel's own copy is dropped before it, unless it is for an address of an interface (guard.bpf.c).
+  const bool transit = next_hop == kNextHopForeign || next_hop == kNextHopLocalPrefix;
+  const bool has_copy = peer == KernelPeer::sees_all && reason == PuntReason::local && !transit;
+  const bool any_kernel = any_kernel_will_do(reason) && l3_offset != 0 && !has_copy;
   const bool by_ring = any_kernel || peer == KernelPeer::twin;
   if (by_ring) {
     if (punts_ == nullptr) return drop(m, port, without_kernel(reason));

@@ -161,6 +161,7 @@ bool PendingPackets::release(Burst& v) {
       continue;
     }
     v.mbuf[v.size] = p.mbuf;
+    v.route[v.size] = RouteTarget{p.next_hop}.encode();
     v.header[v.size].length = p.length;
     v.header[v.size].traffic_class = traffic_class(ip_header(p.mbuf, RTE_ETHER_HDR_LEN));
     v.mark[v.size] = kKeepDscp;

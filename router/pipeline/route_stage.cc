@@ -3,6 +3,8 @@
 
 #include <rte_byteorder.h>
 
+#include <algorithm>
+
 namespace surety {
 
 namespace {
@@ -35,14 +37,22 @@ RouteStage::RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTa
   adopt(snapshot);
 }
 
-// Stores the lowest MTU of each port's interfaces; divert() uses the exact one.
+// Stores the lowest MTU of each port's interfaces and of all routes; divert() uses the exact one.
 void RouteStage::adopt(const Snapshot& snapshot) {
   interfaces_ = snapshot.interfaces->data();
+  least_mtu_ = next_hops_.least_mtu();
   for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p)
-    mtu_[p] = snapshot.interfaces->least_mtu(static_cast<PortIndex>(p));
+    mtu_[p] = std::min(snapshot.interfaces->least_mtu(static_cast<PortIndex>(p)), least_mtu_);
+}
+
+[[gnu::noinline]] void RouteStage::lower_mtu() {
+  least_mtu_ = next_hops_.least_mtu();
+  for (std::uint16_t& mtu : mtu_) mtu = std::min(mtu, least_mtu_);
 }
 
 [[gnu::noinline]] void RouteStage::run(Burst& v, PortIndex port, FlowTable* flows) {
+  if (next_hops_.least_mtu() != least_mtu_) [[unlikely]]
+    lower_mtu();
   look_up(v, flows);
   const NextHopTable::Words hops = next_hops_.words();
   const std::size_t size = v.size;
@@ -164,9 +174,11 @@ void RouteStage::settle(Burst& v, const Lanes& at, unsigned n, const Targets& ta
     disposal_.drop_and_report(m, port, DropReason::blackhole, Refusal::unreachable, h);
   else if (hop.state == State::prohibited)
     disposal_.drop_and_report(m, port, DropReason::blackhole, Refusal::prohibited, h);
+  else if (hop.state == State::unsupported)
+    disposal_.drop_and_report(m, port, DropReason::unsupported_route, Refusal::no_route, h);
   else if (h.ttl <= 1)
     punt(PuntReason::ttl);
-  else if (const bool large = h.length > interfaces_[hop.interface].mtu;
+  else if (const bool large = h.length > mtu_of(hop, interfaces_[hop.interface].mtu);
            large && !(fragments_ && may_be_fragmented(m, h)))
     punt(PuntReason::mtu);
   else if (NextHopEntry::known(hop.state))

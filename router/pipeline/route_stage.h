@@ -43,6 +43,7 @@ class RouteStage {
   template <class Places>
   void settle(Burst& v, const Places& at, unsigned n, const Targets& targets) const;
   bool divert(Burst& v, std::size_t i, PortIndex port);
+  void lower_mtu();
 
   const Fib& fib_;
   const NextHopTable& next_hops_;
@@ -51,6 +52,7 @@ class RouteStage {
   FlowHasher hasher_;
   const InterfaceRecord* interfaces_ = nullptr;  // the snapshot's
   std::array<std::uint16_t, kMaxPorts> mtu_{};
+  std::uint16_t least_mtu_ = UINT16_MAX;  // the next hops'
   bool fragments_, oversized_ = false;
 };
 

@@ -96,7 +96,7 @@ ExceptionResult PuntDelivery::deliver(PuntReason reason, const NextHopEntry& hop
     case PuntReason::ttl:
       return to_sender(IcmpProblem::time_exceeded, 0, p);
     case PuntReason::mtu:
-      return to_sender(IcmpProblem::too_big, (*links_.interfaces())[hop.interface].mtu, p);
+      return to_sender(IcmpProblem::too_big, mtu_of(hop, (*links_.interfaces())[hop.interface].mtu), p);
     case PuntReason::arp:
     case PuntReason::neighbor_discovery: {
       const ExceptionResult result = by_port(p);

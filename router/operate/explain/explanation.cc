@@ -118,7 +118,7 @@ Json contract(const IngressTrace& t, const Question& q, const Snapshot& s) {
 }
 
 const char* state_name(State s) {
-  constexpr std::array kNames{"no route",   "blackhole",  "unreachable", "prohibited", "local",
+  constexpr std::array kNames{"no route",   "blackhole",  "unreachable", "prohibited", "unsupported", "local",
                               "unresolved", "unresolved", "waiting",     "opening",    "ready"};
   return kNames[static_cast<std::size_t>(s)];
 }
@@ -203,8 +203,9 @@ Verdict routed(const IngressTrace& t, const Snapshot& s) {
   if (t.next_hop == kNextHopForeign && customer) return dropped(DropReason::no_route);
   if (t.hop.state == State::local) return kernel(PuntReason::local);
   if (t.hop.state == State::no_route) return dropped(DropReason::no_route);
+  if (t.hop.state == State::unsupported) return dropped(DropReason::unsupported_route);
   if (t.hop.state < State::glean) return dropped(DropReason::blackhole);
-  if (t.header.length > (*s.interfaces)[t.hop.interface].mtu) return kernel(PuntReason::mtu);
+  if (t.header.length > mtu_of(t.hop, (*s.interfaces)[t.hop.interface].mtu)) return kernel(PuntReason::mtu);
   if (!t.filter_out.permit) return dropped(DropReason::filtered);
   if (t.hop.state == State::glean) return kernel(PuntReason::neighbor);
   if (!NextHopEntry::known(t.hop.state)) return dropped(DropReason::neighbor_unresolved);

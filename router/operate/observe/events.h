@@ -36,10 +36,21 @@ enum class EventKind : std::uint8_t {
   promise_kept,
   table_full,
   attack_limited,
+  unsupported_route,
+  unfollowed_rule,
 };
-inline constexpr std::array<std::string_view, 10> kEventKindNames{
-    "log",    "start",          "stop",         "link",       "neighbor",
-    "reload", "promise_missed", "promise_kept", "table_full", "attack_limited"};
+inline constexpr std::array<std::string_view, 12> kEventKindNames{"log",
+                                                                  "start",
+                                                                  "stop",
+                                                                  "link",
+                                                                  "neighbor",
+                                                                  "reload",
+                                                                  "promise_missed",
+                                                                  "promise_kept",
+                                                                  "table_full",
+                                                                  "attack_limited",
+                                                                  "unsupported_route",
+                                                                  "unfollowed_rule"};
 constexpr std::string_view name(EventKind kind) {
   return kEventKindNames[static_cast<std::size_t>(kind)];
 }

@@ -14,7 +14,7 @@ namespace {
 // Names in the order of the enumerations.
 
 std::string_view name(RouteSource s) {
-  constexpr std::array<std::string_view, 4> kNames{"neighbor", "connected", "yaml", "kernel"};
+  constexpr std::array<std::string_view, 5> kNames{"kernel", "neighbor", "connected", "yaml", "kernel"};
   return kNames[static_cast<std::size_t>(s)];
 }
 
@@ -33,12 +33,27 @@ std::string_view name(NeighborRow::State s) {
   return kNames[static_cast<std::size_t>(s)];
 }
 
-// `special`: kNextHopNone, kNextHopBlackhole, ... (route_events.h).
-std::string_view special_name(std::uint32_t special) {
-  constexpr std::array<std::string_view, 6> kNames{"-",           "blackhole",  "local",
-                                                   "unreachable", "prohibited", "kernel"};
-  static_assert(kNextHopBlackhole == 1 && kNextHopForeign == kNames.size() - 1);
-  return kNames[special < kNames.size() ? special : kNextHopNone];
+// The kind of a route without next hops, as ip(8) names it.
+std::string special_name(const RouteWay& way) {
+  switch (way.special) {
+    case kNextHopUnsupported:
+      return fmt::format("unsupported ({})", name(way.unsupported));
+    case kNextHopThrown:
+      return "throw";
+    case kNextHopBlackhole:
+      return "blackhole";
+    case kNextHopUnreachable:
+      return "unreachable";
+    case kNextHopProhibited:
+      return "prohibited";
+    case kNextHopLocal:
+    case kNextHopLocalPrefix:
+      return "local";
+    case kNextHopForeign:
+      return "kernel";
+    default:
+      return "-";
+  }
 }
 
 struct WayText {
@@ -47,7 +62,7 @@ struct WayText {
 };
 
 WayText text_of(const RouteWay& way, const InterfaceName& name_of) {
-  if (way.hops.empty()) return {std::string(special_name(way.special)), "", true};
+  if (way.hops.empty()) return {special_name(way), "", true};
   WayText text;
   for (const RouteWay::Hop& hop : way.hops) {
     const char* const comma = &hop == way.hops.data() ? "" : ", ";
@@ -56,6 +71,7 @@ WayText text_of(const RouteWay& way, const InterfaceName& name_of) {
     text.interface += comma + name_of(hop.member.interface);
     text.known |= hop.known;
   }
+  if (way.mtu != 0) text.via += fmt::format(" mtu {}", way.mtu);
   return text;
 }
 
@@ -83,7 +99,7 @@ Json route_rows(const RouteCopy& copy, const InterfaceName& name_of) {
     row["prefix"] = to_string(r.prefix);
     row["next_hop"] = way.via;
     row["interface"] = way.interface;
-    row["source"] = name(r.source);
+    row["source"] = name(r.connected ? RouteSource::connected : r.source);
     row["metric"] = r.metric;
     row["state"] = silent ? "unresolved" : name(r.state);
   }

@@ -20,8 +20,8 @@ RouteHop hop_of(const RouteNextHop& h) {
 }  // namespace
 
 bool HopSets::KeyLess::operator()(const Key& a, const Key& b) const {
-  if (std::tie(a.special, a.object) != std::tie(b.special, b.object))
-    return std::tie(a.special, a.object) < std::tie(b.special, b.object);
+  const auto fixed = [](const Key& k) { return std::tie(k.special, k.object, k.unsupported, k.mtu); };
+  if (fixed(a) != fixed(b)) return fixed(a) < fixed(b);
   return std::ranges::lexicographical_compare(
       a.hops, b.hops, [](const auto& x, const auto& y) { return order_of(x) < order_of(y); });
 }
@@ -81,8 +81,9 @@ void HopSets::forget(Id id) {
   free_.push_back(id);
 }
 
-bool HopSets::has(Id id, const NextHopMember& member) const {
-  return std::ranges::find(sets_[id].members, member) != sets_[id].members.end();
+bool HopSets::has(Id id, InterfaceIndex on_link) const {
+  return std::ranges::any_of(sets_[id].members,
+                             [&](const auto& m) { return !m.gateway && m.interface == on_link; });
 }
 
 std::optional<RouteTarget> HopSets::target(Id id) const {
@@ -95,30 +96,38 @@ std::optional<RouteTarget> HopSets::target(Id id) const {
 
 void HopSets::resolve(Set& set) const {
   set.special = set.key.special;
+  set.unsupported = set.key.unsupported;
   set.members.clear();
   std::vector<RouteHop> hops = set.key.hops;
   if (set.key.object != 0) {
     const auto meaning = objects_.meaning(set.key.object);
     if (meaning.blackhole) set.special = kNextHopBlackhole;
     for (const auto& h : meaning.hops) hops.push_back(hop_of(h));
+    if (meaning.unsupported != Unsupported::none) set.unsupported = meaning.unsupported;
   }
   bool foreign = false;
   std::vector<WeightedMember> members;
   for (const auto& hop : hops) {
     const Resolved resolved = resolve_(hop);
     foreign |= resolved.foreign;
-    if (resolved.member) members.push_back({*resolved.member, hop.weight});
+    if (!resolved.member) continue;
+    members.push_back({*resolved.member, hop.weight});
+    members.back().member.mtu = set.key.mtu;
   }
   set.members = places_of(std::move(members));
   if (set.members.empty() && foreign) set.special = kNextHopForeign;
+  const bool leads = set.special != kNextHopNone || !set.members.empty();
+  if (set.unsupported == Unsupported::none || !leads || set.special == kNextHopForeign) return;
+  set.special = kNextHopUnsupported;
+  set.members.clear();
 }
 
 bool HopSets::refresh(Set& set) {
   const bool was_active = set.active(), was_on_link = set.on_link();
-  const auto before = std::pair(set.special, set.members);
+  const auto before = std::tuple(set.special, set.unsupported, set.members);
   resolve(set);
   if (set.dead) set.special = kNextHopNone, set.members.clear();
-  if (before == std::pair(set.special, set.members)) return false;
+  if (before == std::tuple(set.special, set.unsupported, set.members)) return false;
   if (set.used == 0) return was_active != set.active();
   if (change_block(set)) return was_on_link != set.on_link();
   if (set.target) retired_.push_back(set.block);
@@ -156,9 +165,16 @@ bool HopSets::refresh_all() {
 bool HopSets::refresh_object(std::uint32_t id) {
   bool anew = false;
   for (const auto affected : objects_.affected(id))
-    if (const auto set = ids_.find(Key{.object = affected}); set != ids_.end())
-      anew |= refresh(sets_[set->second]);
+    for (const Id set : sets_of_object(affected)) anew |= refresh(sets_[set]);
   return anew;
+}
+
+std::vector<HopSets::Id> HopSets::sets_of_object(std::uint32_t id) const {
+  std::vector<Id> sets;
+  for (auto at = ids_.lower_bound(Key{.object = id});
+       at != ids_.end() && at->first.special == kNextHopNone && at->first.object == id; ++at)
+    sets.push_back(at->second);
+  return sets;
 }
 
 bool HopSets::set_object(const NextHopEvent& event, std::uint32_t generation) {
@@ -169,12 +185,13 @@ bool HopSets::set_object(const NextHopEvent& event, std::uint32_t generation) {
 bool HopSets::remove_object(std::uint32_t id) {
   objects_.remove(id);
   bool anew = refresh_object(id);
-  const auto known = ids_.find(Key{.object = id});
-  if (known == ids_.end()) return anew;
   // The object's id is not a key afterwards: a new object with this id has other routes.
-  sets_[known->second].dead = true;
-  ids_.erase(known);
-  return true;
+  for (const Id set : sets_of_object(id)) {
+    ids_.erase(sets_[set].key);
+    sets_[set].dead = true;
+    anew = true;
+  }
+  return anew;
 }
 
 void HopSets::release_retired() {
@@ -227,13 +244,14 @@ NextHopObjects::Meaning NextHopObjects::meaning(std::uint32_t id) const {
   if (object == objects_.end()) return {};
   const NextHopEvent& what = object->second.what;
   if (what.blackhole) return {.blackhole = true, .hops = {}};
-  if (what.group.empty()) return {.blackhole = false, .hops = {what.hop}};
+  if (what.group.empty()) return {.blackhole = false, .hops = {what.hop}, .unsupported = what.unsupported};
   Meaning m;
   for (const auto& member : what.group) {
     const auto known = objects_.find(member.id);
     // The kernel has no groups of groups, and a blackhole only as a group's sole member.
     if (known == objects_.end() || !known->second.what.group.empty()) continue;
     m.blackhole |= known->second.what.blackhole;
+    if (known->second.what.unsupported != Unsupported::none) m.unsupported = known->second.what.unsupported;
     m.hops.push_back(known->second.what.hop);
     m.hops.back().weight = member.weight;
   }

@@ -25,6 +25,7 @@ class NextHopObjects {
   struct Meaning {
     bool blackhole = false;
     std::vector<RouteNextHop> hops;  // with their weights in a group
+    Unsupported unsupported = Unsupported::none;
   };
 
   // `generation`: see stale().
@@ -75,6 +76,10 @@ class HopSets {
     std::uint32_t special = kNextHopNone;  // a fixed next hop
     std::uint32_t object = 0;              // a next hop object of the kernel
     std::vector<RouteHop> hops{};
+    // The packets of such a route are dropped, unless all its next hops are on interfaces that are no ports:
+    // the kernel then forwards them.
+    Unsupported unsupported = Unsupported::none;
+    std::uint16_t mtu = 0;  // MTU of the next hops; 0: their interfaces'
   };
   // The current meaning of a hop. Neither: its gateway is on no connected subnet.
   struct Resolved {
@@ -96,9 +101,10 @@ class HopSets {
   bool active(Id id) const { return sets_[id].active(); }    // leads anywhere
   bool on_link(Id id) const { return sets_[id].on_link(); }  // some hop leads straight to the destination
   bool dead(Id id) const { return sets_[id].dead; }          // object and routes were removed
-  bool has(Id id, const NextHopMember& member) const;
+  bool has(Id id, InterfaceIndex on_link) const;  // some hop leads straight to destinations on the interface
   const NextHopMembers& members(Id id) const { return sets_[id].members; }  // current members, or ...
   std::uint32_t special(Id id) const { return sets_[id].special; }          // ... a fixed next hop
+  Unsupported unsupported(Id id) const { return sets_[id].unsupported; }    // reason of kNextHopUnsupported
   std::optional<RouteTarget> target(Id id) const;  // value of a set in use; nullopt: it has lost its ids
 
   // Called when results of `resolve`, or an object, have changed. true: routes must be programmed again;
@@ -114,6 +120,7 @@ class HopSets {
   struct Set {
     Key key;
     std::uint32_t special = kNextHopNone;
+    Unsupported unsupported = Unsupported::none;
     NextHopMembers members;
     std::optional<RouteTarget> target;  // value of the block, while there is one
     NextHopMembers block;               // key of the block
@@ -128,6 +135,7 @@ class HopSets {
   void resolve(Set& set) const;
   bool refresh(Set& set);
   bool refresh_object(std::uint32_t id);
+  std::vector<Id> sets_of_object(std::uint32_t id) const;
   bool change_block(Set& set);
   void take_block(Set& set);
   void forget(Id id);

@@ -18,6 +18,9 @@ NextHopTable::NextHopTable(std::uint32_t capacity)
   set(kNextHopUnreachable, {.state = NextHopEntry::State::unreachable});
   set(kNextHopProhibited, {.state = NextHopEntry::State::prohibited});
   set(kNextHopForeign, {.state = NextHopEntry::State::local});
+  set(kNextHopUnsupported, {.state = NextHopEntry::State::unsupported});
+  set(kNextHopThrown, {.state = NextHopEntry::State::no_route});
+  set(kNextHopLocalPrefix, {.state = NextHopEntry::State::local});
 }
 
 NextHopIds::NextHopIds(std::uint32_t capacity) : taken_(std::max(capacity, kFirstId)), cursor_(kFirstId) {}

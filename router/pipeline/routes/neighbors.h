@@ -55,18 +55,22 @@ class NextHopTable {
 
   NextHopEntry get(std::uint32_t id) const {
     const Whole s = whole(id);
-    return s.word.entry(s.interface, s.tags);
+    NextHopEntry e = s.word.entry(s.interface, s.tags);
+    e.mtu = s.mtu;
+    return e;
   }
   // The result of get() in a form that fits registers.
   struct Whole {
     NextHopWord word;
     InterfaceIndex interface;  // undefined unless tagged()
     VlanTags tags;
+    std::uint16_t mtu;
   };
   Whole whole(std::uint32_t id) const {
     const Slot s = slot(id);
     return {NextHopWord(s.word), static_cast<InterfaceIndex>(s.way),
-            VlanTags::of_word(static_cast<std::uint32_t>(s.way >> 32))};
+            VlanTags::of_word(static_cast<std::uint32_t>(s.way >> 32)),
+            static_cast<std::uint16_t>(s.way >> 16)};
   }
   // get() as one word, for loops: decoding a whole entry goes through memory.
   NextHopWord word(std::uint32_t id) const { return words()(id); }
@@ -74,9 +78,14 @@ class NextHopTable {
   class Words;
   Words words() const { return Words(entries_.get()); }
   void set(std::uint32_t id, const NextHopEntry& entry) {
-    store({NextHopWord(entry).bits(), entry.interface | std::uint64_t{entry.tags.word()} << 32},
+    // Before the entry: a worker that finds the entry in a later burst has the lower limit.
+    if (entry.mtu != 0 && entry.mtu < least_mtu()) least_mtu_.store(entry.mtu, std::memory_order_relaxed);
+    store({NextHopWord(entry).bits(),
+           entry.interface | std::uint64_t{entry.mtu} << 16 | std::uint64_t{entry.tags.word()} << 32},
           &entries_[id]);
   }
+  // No entry has ever had a lower MTU of its own.
+  std::uint16_t least_mtu() const { return least_mtu_.load(std::memory_order_relaxed); }
   std::uint32_t capacity() const { return capacity_; }
 
   // Counts the openings: batches of next hops changed from `waiting` to `opening`. A reader of the new number
@@ -91,7 +100,7 @@ class NextHopTable {
 
  private:
   struct alignas(16) Slot {
-    std::uint64_t word = 0, way = 0;  // way: interface and tags
+    std::uint64_t word = 0, way = 0;  // way: interface, MTU and tags
   };
 
  public:
@@ -122,6 +131,7 @@ class NextHopTable {
   std::uint32_t capacity_;
   std::unique_ptr<Slot[]> entries_;
   std::atomic<std::uint32_t> openings_{0};
+  std::atomic<std::uint16_t> least_mtu_{UINT16_MAX};
 };
 
 // Hands out blocks of consecutive ids, behind the fixed ones. Next fit: an id just released is reused last,

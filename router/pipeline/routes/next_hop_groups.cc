@@ -110,9 +110,9 @@ void NextHopGroups::program(std::uint32_t first, Group& group) {
 }
 
 void NextHopGroups::refresh(const NextHopMember& member) {
-  const auto use = uses_.find(member);
-  if (use == uses_.end()) return;
-  for (const auto first : use->second) program(first, groups_.at(first));
+  for (auto use = uses_.lower_bound({member.interface, member.gateway});
+       use != uses_.end() && same_way(use->first, member); ++use)
+    for (const auto first : use->second) program(first, groups_.at(first));
 }
 
 void NextHopGroups::refresh_all() {

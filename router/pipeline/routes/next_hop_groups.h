@@ -24,6 +24,7 @@ namespace surety {
 struct NextHopMember {
   InterfaceIndex interface = 0;
   std::optional<IpAddress> gateway;
+  std::uint16_t mtu = 0;  // MTU of the route; 0: the interface's
   friend auto operator<=>(const NextHopMember&, const NextHopMember&) = default;
 };
 // Sorted, 1 to RouteTarget::kMaxCount; each member occurs as often as its weight.
@@ -46,13 +47,16 @@ class NextHopGroups {
   // in a few stores. false, and nothing has changed: the block is shared with others.
   bool change(const NextHopMembers& from, const NextHopMembers& to);
 
-  // Called when the result of entry() has changed for this member, or for all members.
+  // Called when the result of entry() has changed for this member, whatever the MTU, or for all members.
   void refresh(const NextHopMember& member);
   void refresh_all();
 
   // The current member behind an id.
   std::optional<NextHopMember> member(std::uint32_t id) const;
-  bool uses(const NextHopMember& member) const { return uses_.contains(member); }
+  bool uses(const NextHopMember& member) const {
+    const auto at = uses_.lower_bound(member);
+    return at != uses_.end() && same_way(at->first, member);
+  }
   // Gateways in use without a known MAC.
   std::vector<NextHopMember> unresolved() const;
   std::uint32_t ids_used() const { return ids_.used(); }
@@ -63,6 +67,9 @@ class NextHopGroups {
     std::vector<NextHopEntry> entries;  // entries in the sink; empty until first programmed
     std::uint32_t references = 0;
   };
+  static bool same_way(const NextHopMember& a, const NextHopMember& b) {
+    return a.interface == b.interface && a.gateway == b.gateway;
+  }
   // The index of the member at each place of the block: places of unusable members are shared among the best
   // usable ones, so that no flow uses a dead gateway while another works.
   static std::vector<std::size_t> choose(const std::vector<NextHopEntry>& entries);

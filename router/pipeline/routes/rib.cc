@@ -18,8 +18,39 @@ Prefix shortened(const IpAddress& address, int length) {
   return Prefix{address, static_cast<std::uint8_t>(length)}.masked();
 }
 
+using Candidate = RouteCandidates::Candidate;
+using Likeness = RouteCandidates::Likeness;
+
 bool same_way(const RouteHop& a, const RouteHop& b) {
   return a.ifindex == b.ifindex && a.interface == b.interface && a.via == b.via;
+}
+
+bool has(const std::vector<RouteHop>& hops, const RouteHop& hop) {
+  return std::ranges::any_of(hops, [&](const auto& h) { return same_way(h, hop); });
+}
+
+// True if each of `some` is one of `all`, and there is one.
+bool are_part(const std::vector<RouteHop>& some, const std::vector<RouteHop>& all) {
+  return !some.empty() && std::ranges::all_of(some, [&](const auto& h) { return has(all, h); });
+}
+
+bool same_key(const HopSets::Key& a, const HopSets::Key& b) {
+  return a.special == b.special && a.object == b.object && a.unsupported == b.unsupported && a.mtu == b.mtu &&
+         std::ranges::equal(a.hops, b.hops, [](const auto& x, const auto& y) {
+           return same_way(x, y) && x.weight == y.weight;
+         });
+}
+
+std::vector<HopSets::Id> order_of(std::span<const Candidate> all) {
+  std::vector<HopSets::Id> sets;
+  for (const auto& c : all) sets.push_back(c.set);
+  return sets;
+}
+
+// True for a route that the kernel joins with others of its prefix and metric (IPv6: rt6_qualify_for_ecmp()).
+bool joins_others(const HopSets::Key& key) {
+  return key.special == kNextHopNone && key.object == 0 && !key.hops.empty() &&
+         std::ranges::all_of(key.hops, [](const auto& h) { return h.via.has_value(); });
 }
 
 }  // namespace
@@ -27,39 +58,92 @@ bool same_way(const RouteHop& a, const RouteHop& b) {
 Rib::Rib(RouteSink& sink, NextHopGroups& groups, Resolve resolve, Changed changed)
     : sink_(sink), sets_(groups, std::move(resolve)), changed_(std::move(changed)) {}
 
+Likeness Rib::likeness(const Prefix& prefix, const Candidate& fresh, const Candidate& known) const {
+  if (known.set == fresh.set && known.kind == fresh.kind) return Likeness::same;
+  if (!prefix.address.is_v6()) return Likeness::similar;
+  const HopSets::Key &a = sets_.key(fresh.set), &b = sets_.key(known.set);
+  if (!joins_others(a) || !joins_others(b))
+    return joins_others(a) == joins_others(b) ? Likeness::similar : Likeness::other;
+  return are_part(a.hops, b.hops) || are_part(b.hops, a.hops) ? Likeness::same : Likeness::similar;
+}
+
 void Rib::set(const Prefix& prefix, RouteCandidate candidate) {
   auto& candidates = table_.add(prefix).value.candidates;
-  const auto* const known = candidates.find(candidate.source, candidate.metric);
-  const HopSets::Id before = known != nullptr ? known->set : HopSets::kNone;
   const HopSets::Id set = sets_.hold(std::move(candidate.to));
-  candidates.set({set, candidate.metric, candidate.generation, candidate.source});
-  if (before != set) candidates_changed(prefix, candidate.source);
-  if (before != HopSets::kNone) sets_.drop(before);
+  const Candidate fresh{
+      set, candidate.metric, candidate.generation, candidate.source, candidate.selector, candidate.kind};
+  const std::vector<HopSets::Id> before = order_of(candidates.all());
+  const auto gone =
+      candidates.set(fresh, candidate.order, [&](const auto& c) { return likeness(prefix, fresh, c); });
+  if (before != order_of(candidates.all())) candidates_changed(prefix, candidate.source);
+  for (const auto& c : gone) sets_.drop(c.set);
+  if (std::exchange(hiding_changed_, false)) work();
 }
 
 void Rib::remove(const Prefix& prefix, Source source, std::uint32_t metric) {
-  remove_hops(prefix, source, metric, {});
+  remove(prefix, {.source = source, .metric = metric});
 }
 
-void Rib::remove_hops(const Prefix& prefix, Source source, std::uint32_t metric,
-                      const std::vector<RouteHop>& hops) {
+// The candidate of the group that a removal describes; nullptr: none of them.
+const Candidate* Rib::described(std::span<const Candidate> group, const RouteCandidate& what) const {
+  const auto find = [&](auto&& fits) -> const Candidate* {
+    const auto at = std::ranges::find_if(group, fits);
+    return at == group.end() ? nullptr : &*at;
+  };
+  const HopSets::Key& to = what.to;
+  const auto equal = [&](const Candidate& c) { return same_key(sets_.key(c.set), to); };
+  const auto of_kind = [&](const Candidate& c) { return c.kind == what.kind; };
+  // Next hops that were dead when the route was reported are part of its removal.
+  const auto part = [&](const Candidate& c) { return are_part(sets_.key(c.set).hops, to.hops); };
+  const auto whole = [&](const Candidate& c) { return are_part(to.hops, sets_.key(c.set).hops); };
+  const auto any = [&](const Candidate& c) {
+    return std::ranges::any_of(to.hops, [&](const auto& h) { return has(sets_.key(c.set).hops, h); });
+  };
+  if (const auto* const c = find([&](const auto& k) { return equal(k) && of_kind(k); })) return c;
+  if (const auto* const c = find(equal)) return c;
+  if (const auto* const c = find([&](const auto& k) { return part(k) && of_kind(k); })) return c;
+  if (const auto* const c = find(part)) return c;
+  if (const auto* const c = find(whole)) return c;
+  if (const auto* const c = find(any)) return c;
+  // A candidate that had no living next hop, or refers to an object that the removal does not name.
+  const auto other = [&](const Candidate& c) {
+    const HopSets::Key& key = sets_.key(c.set);
+    return of_kind(c) && key.special == to.special && key.hops.empty() && key.object != to.object;
+  };
+  const auto dead = [&](const Candidate& c) { return of_kind(c) && !sets_.active(c.set); };
+  if (const auto* const c = find(other)) return c;
+  if (const auto* const c = find(dead)) return c;
+  return group.size() == 1 || (to.hops.empty() && to.special == kNextHopNone) ? &group.front() : nullptr;
+}
+
+void Rib::remove(const Prefix& prefix, const RouteCandidate& what) {
   auto* const entry = table_.find(prefix);
   if (entry == nullptr) return;
   auto& candidates = entry->value.candidates;
-  const auto* const known = candidates.find(source, metric);
+  const Candidate group{HopSets::kNone, what.metric, 0, what.source, what.selector, 0};
+  const auto [from, to] =
+      std::equal_range(candidates.all().begin(), candidates.all().end(), group,
+                       [](const auto& a, const auto& b) { return a.group() < b.group(); });
+  if (from == to) return;
+  const Candidate* const known = described({from, to}, what);
   if (known == nullptr) return;
-  RouteCandidate rest{source, metric, sets_.key(known->set), known->generation};
-  const auto removed = std::erase_if(rest.to.hops, [&](const auto& h) {
-    return std::ranges::any_of(hops, [&](const auto& gone) { return same_way(gone, h); });
-  });
-  if (removed > 0 && !rest.to.hops.empty()) return set(prefix, std::move(rest));
-  const auto taken =
-      candidates.take_if([&](const auto& c) { return c.source == source && c.metric == metric; });
-  candidates_changed(prefix, source);
-  for (const auto& c : taken) sets_.drop(c.set);
+  const Candidate gone = *known;
+  HopSets::Key rest = sets_.key(gone.set);
+  const auto removed = std::erase_if(rest.hops, [&](const auto& h) { return has(what.to.hops, h); });
+  const auto is_it = [&](const auto& c) {
+    return c.in_group_of(gone) && c.set == gone.set && c.kind == gone.kind;
+  };
+  if (removed > 0 && !rest.hops.empty())
+    candidates.change(is_it, sets_.hold(std::move(rest)));
+  else
+    candidates.take_if(is_it);
+  candidates_changed(prefix, gone.source);
+  sets_.drop(gone.set);
+  if (std::exchange(hiding_changed_, false)) work();
 }
 
 void Rib::candidates_changed(const Prefix& prefix, Source source) {
+  if (source == Source::local && !is_host(prefix)) follow_local(prefix, table_.add(prefix).value.candidates);
   program(prefix);
   // A neighbour's host route hides the others of its prefix from program().
   if (is_host(prefix) && source != Source::neighbor) changed_(prefix);
@@ -67,22 +151,56 @@ void Rib::candidates_changed(const Prefix& prefix, Source source) {
 
 // --- selection, and programming of the sink ---
 
-const RouteCandidates::Candidate* Rib::winner(const Route& route, bool neighbors) const {
-  for (const auto& c : route.candidates.all())
-    if ((c.source != Source::neighbor || neighbors) && sets_.active(c.set)) return &c;
-  return nullptr;
+// A route of YAML yields to the subnet of an address, whose metric in the kernel is lower (0; YAML's is 1).
+// Among equal metrics the preference decides, then the order.
+const Candidate* Rib::winner(const Prefix& prefix, const Route& route, bool neighbors) const {
+  const Candidate* best = nullptr;
+  for (const auto& c : route.candidates.all()) {
+    if ((c.source == Source::neighbor && !neighbors) || !sets_.active(c.set)) continue;
+    if (best == nullptr) {
+      if (c.source != Source::local && is_hidden(prefix)) return nullptr;
+      best = &c;
+      continue;
+    }
+    if (best->source == Source::yaml && c.source == Source::kernel)
+      return c.connected() && c.metric == 0 ? &c : best;
+    if (!c.in_group_of(*best) && best->source != Source::yaml) return best;
+    if (c.in_group_of(*best) && c.preference() < best->preference()) best = &c;
+  }
+  return best;
 }
 
-HopSets::Id Rib::wanted(const Route& route, bool neighbors) const {
-  const auto* const to = winner(route, neighbors);
+HopSets::Id Rib::wanted(const Prefix& prefix, const Route& route, bool neighbors) const {
+  const auto* const to = winner(prefix, route, neighbors);
   return to == nullptr ? HopSets::kNone : to->set;
+}
+
+bool Rib::is_hidden(const Prefix& prefix) const {
+  return std::ranges::any_of(hiding_, [&](const Prefix& local) {
+    return local.length < prefix.length && local.address.is_v6() == prefix.address.is_v6() &&
+           local.contains(prefix.address);
+  });
+}
+
+// Longer prefixes are programmed, or withdrawn, by a walk.
+void Rib::follow_local(const Prefix& prefix, const RouteCandidates& candidates) {
+  const bool hides = std::ranges::any_of(
+      candidates.all(), [&](const auto& c) { return c.source == Source::local && sets_.active(c.set); });
+  const auto at = std::ranges::find(hiding_, prefix);
+  if (hides == (at != hiding_.end())) return;
+  if (hides)
+    hiding_.push_back(prefix);
+  else
+    hiding_.erase(at);
+  place_ = 0;
+  walking_ = hiding_changed_ = true;
 }
 
 void Rib::program(Prefix prefix) {
   auto* entry = table_.find(prefix);
   if (entry == nullptr) return;
   const Programmed before = entry->value.programmed;
-  const auto* const best = winner(entry->value, true);
+  const auto* const best = winner(prefix, entry->value, true);
   const auto to = best == nullptr ? std::nullopt : std::optional(*best);
   const Programmed after = install(prefix, best, before);
   entry->value.programmed = after;
@@ -99,8 +217,7 @@ void Rib::program(Prefix prefix) {
 }
 
 // Returns the new state of the sink, with a use of the set; empty if there is no room.
-Rib::Programmed Rib::install(const Prefix& prefix, const RouteCandidates::Candidate* to,
-                             const Programmed& before) {
+Rib::Programmed Rib::install(const Prefix& prefix, const Candidate* to, const Programmed& before) {
   if (to == nullptr) return {};
   const HopSets::Id set = to->set;
   const auto target = sets_.use(set);
@@ -116,7 +233,7 @@ void Rib::set_rejected(Table::Entry& entry, bool rejected) {
   entry.value.rejected = rejected;
   if (!rejected || entry.value.waits) return;
   entry.value.waits = true;
-  const auto* const to = winner(entry.value, true);
+  const auto* const to = winner(entry.prefix, entry.value, true);
   if (to != nullptr && to->source == Source::neighbor)
     waiting_.push_front(entry.prefix);
   else
@@ -246,7 +363,7 @@ bool Rib::is_stale(const RouteCandidates::Candidate& c) const {
 std::size_t Rib::visit(Table::Entry& entry) {
   const auto& all = entry.value.candidates.all();
   const bool stale = std::ranges::any_of(all, [this](const auto& c) { return is_stale(c); });
-  if (!stale && is_as_wanted(entry.value)) return 1;
+  if (!stale && is_as_wanted(entry)) return 1;
   const Prefix prefix = entry.prefix;
   if (!stale) {
     program(prefix);
@@ -258,9 +375,9 @@ std::size_t Rib::visit(Table::Entry& entry) {
   return kStepsOfChange;
 }
 
-bool Rib::is_as_wanted(const Route& route) const {
-  const Programmed& now = route.programmed;
-  if (wanted(route, true) != now.set) return false;
+bool Rib::is_as_wanted(const Table::Entry& entry) const {
+  const Programmed& now = entry.value.programmed;
+  if (wanted(entry.prefix, entry.value, true) != now.set) return false;
   if (now.set == HopSets::kNone) return true;
   const auto target = sets_.target(now.set);
   return target && target->encode() == now.value && sets_.on_link(now.set) == now.on_link;
@@ -270,7 +387,7 @@ bool Rib::is_as_wanted(const Route& route) const {
 
 HopSets::Id Rib::covering(const IpAddress& address) const {
   if (const auto* host = table_.find(host_prefix(address)))
-    if (const auto set = wanted(host->value, false); set != HopSets::kNone) return set;
+    if (const auto set = wanted(host->prefix, host->value, false); set != HopSets::kNone) return set;
   for (int length = address.bits() - 1; length >= 0; --length) {
     if (all_[address.is_v6()][static_cast<std::size_t>(length)] == 0) continue;
     const auto* entry = table_.find(shortened(address, length));
@@ -289,9 +406,10 @@ std::optional<Prefix> Rib::longest(const IpAddress& address) const {
   return {};
 }
 
-bool Rib::is_on_link(const IpAddress& address, InterfaceIndex interface) const {
+std::optional<std::uint16_t> Rib::on_link_mtu(const IpAddress& address, InterfaceIndex interface) const {
   const HopSets::Id set = covering(address);
-  return set != HopSets::kNone && sets_.has(set, {interface, {}});
+  if (set == HopSets::kNone || !sets_.has(set, interface)) return {};
+  return sets_.key(set).mtu;
 }
 
 bool Rib::is_under_subnet(const Prefix& prefix) const {

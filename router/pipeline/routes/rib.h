@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "router/pipeline/routes/hop_sets.h"
@@ -26,7 +27,10 @@
 
 namespace surety {
 
-enum class RouteSource : std::uint8_t { neighbor, connected, yaml, kernel };  // in order of preference
+// In order of preference. `local`: the kernel's table of that name, which hides longer prefixes of the
+// others.
+enum class RouteSource : std::uint8_t { local, neighbor, connected, yaml, kernel };
+inline constexpr std::size_t kRouteSources = 5;
 
 // The routes of all sources for one prefix, best first. Nearly always there is one, which takes no memory of
 // its own.
@@ -34,9 +38,24 @@ class RouteCandidates {
  public:
   struct Candidate {
     HopSets::Id set = HopSets::kNone;
-    std::uint32_t metric = 0;      // lower is better; one candidate of each (source, metric)
+    std::uint32_t metric = 0;      // lower is better; several of one metric: in the order of their source
     std::uint32_t generation = 0;  // see Rib::remove_stale()
     RouteSource source = RouteSource::kernel;
+    std::uint8_t selector = 0;  // RouteEvent::selector
+    std::uint16_t kind = 0;     // flags below, and a hash of the route's other properties
+
+    // Bits of `kind`: the preference among equal metrics; a route of an address, set by the kernel itself.
+    static constexpr std::uint16_t kPreference = 3, kConnected = 4, kKinds = 8;
+    std::uint16_t preference() const { return kind & kPreference; }
+    bool connected() const { return (kind & kConnected) != 0; }
+    std::tuple<RouteSource, int, std::uint32_t> group() const { return {source, -int{selector}, metric}; }
+    bool in_group_of(const Candidate& other) const { return group() == other.group(); }
+  };
+  // The relation of a new candidate to a known one of its group.
+  enum class Likeness : std::uint8_t {
+    other,
+    similar,  // a candidate that RouteOrder::replace prefers to replace
+    same,     // another report of the same route, perhaps with other next hops
   };
 
   std::span<const Candidate> all() const {
@@ -48,17 +67,50 @@ class RouteCandidates {
       if (c.source == source && c.metric == metric) return &c;
     return nullptr;
   }
-  // Adds the candidate, or replaces the one with the same (source, metric).
-  void set(const Candidate& candidate) {
-    std::vector<Candidate> now(all().begin(), all().end());
-    const auto better = [](const auto& a, const auto& b) {
-      return std::tie(a.source, a.metric) < std::tie(b.source, b.metric);
+  // Adds the candidate at its place in its group, the candidates with the same source, selector and metric.
+  // Returns the candidates that it replaces. `like(known)`: see Likeness.
+  template <class Like>
+  std::vector<Candidate> set(const Candidate& candidate, RouteOrder order, Like&& like) {
+    std::vector<Candidate> now(all().begin(), all().end()), gone;
+    const auto better = [](const auto& a, const auto& b) { return a.group() < b.group(); };
+    auto [from, to] = std::equal_range(now.begin(), now.end(), candidate, better);
+    const auto likest = [&](Likeness least) {
+      return std::find_if(from, to, [&](const auto& c) { return like(c) >= least; });
     };
-    const auto at = std::lower_bound(now.begin(), now.end(), candidate, better);
-    if (at != now.end() && !better(candidate, *at))
-      *at = candidate;
-    else
-      now.insert(at, candidate);
+    const auto put = [&](auto at) { gone.push_back(std::exchange(*at, candidate)); };
+    const auto same = likest(Likeness::same);
+    if (order == RouteOrder::only) {
+      gone.assign(from, to);
+      now.insert(now.erase(from, to), candidate);
+    } else if (order == RouteOrder::dumped) {
+      if (same != to) {
+        gone.push_back(*same);
+        const auto at = from - now.begin(), left = to - from - 1;
+        now.erase(same);
+        from = now.begin() + at, to = from + left;
+      }
+      const auto reported = [&](const auto& c) { return c.generation == candidate.generation; };
+      const auto last =
+          std::find_if(std::make_reverse_iterator(to), std::make_reverse_iterator(from), reported);
+      now.insert(last.base(), candidate);
+    } else if (same != to) {
+      put(same);
+    } else if (const auto similar = likest(Likeness::similar); order == RouteOrder::replace && from != to) {
+      put(similar == to ? from : similar);
+    } else {
+      now.insert(order == RouteOrder::first ? from : to, candidate);
+    }
+    keep(std::move(now));
+    return gone;
+  }
+  void set(const Candidate& candidate) {
+    set(candidate, RouteOrder::only, [](const Candidate&) { return Likeness::other; });
+  }
+  // Gives the candidate for which `condition` is true another set.
+  template <class Condition>
+  void change(Condition&& condition, HopSets::Id set) {
+    std::vector<Candidate> now(all().begin(), all().end());
+    if (const auto at = std::ranges::find_if(now, condition); at != now.end()) at->set = set;
     keep(std::move(now));
   }
   // Removes the candidates for which `condition` is true, and returns them.
@@ -89,6 +141,9 @@ struct RouteCandidate {
   std::uint32_t metric = 0;
   HopSets::Key to{};
   std::uint32_t generation = 0;
+  RouteOrder order = RouteOrder::only;
+  std::uint8_t selector = 0;
+  std::uint16_t kind = 0;
 };
 
 // The state of a candidate.
@@ -110,12 +165,15 @@ class Rib {
 
   Rib(RouteSink& sink, NextHopGroups& groups, Resolve resolve, Changed changed);
 
-  // Adds the candidate, or replaces the one with the same (source, metric).
+  // Adds the candidate at the place that its order names, among those with the same source and metric.
   void set(const Prefix& prefix, RouteCandidate candidate);
   void remove(const Prefix& prefix, Source source, std::uint32_t metric);
-  // Removes `hops` from a candidate; the whole candidate when no hop is left, none is given or none is known.
-  void remove_hops(const Prefix& prefix, Source source, std::uint32_t metric,
-                   const std::vector<RouteHop>& hops);
+  void remove_hops(const Prefix& prefix, Source source, std::uint32_t metric, std::vector<RouteHop> hops) {
+    remove(prefix, {.source = source, .metric = metric, .to = {.hops = std::move(hops)}});
+  }
+  // Removes the candidate that `what` describes: its next hops from a candidate that has more of them (IPv6);
+  // if `what` describes none, the first or only one of its kind.
+  void remove(const Prefix& prefix, const RouteCandidate& what);
 
   // Next hop objects of the kernel, for keys that refer to them.
   void set_object(const NextHopEvent& event, std::uint32_t generation);
@@ -136,7 +194,11 @@ class Rib {
   bool work();
 
   // True if packets to an address go straight to it through the interface, neighbours' host routes aside.
-  bool is_on_link(const IpAddress& address, InterfaceIndex interface) const;
+  bool is_on_link(const IpAddress& address, InterfaceIndex interface) const {
+    return on_link_mtu(address, interface).has_value();
+  }
+  // The MTU of the route that makes it so; 0: the interface's. nullopt: is_on_link() is false.
+  std::optional<std::uint16_t> on_link_mtu(const IpAddress& address, InterfaceIndex interface) const;
 
   // Calls f(prefix, candidate, state) for the routes at `places` places from `place` on; returns where to
   // continue, nullopt: complete. Routes added or removed meanwhile may be left out.
@@ -173,20 +235,23 @@ class Rib {
 
   template <class F>
   void look(const Table::Entry& entry, F&& f) const {
-    bool better = false;
-    for (const auto& c : entry.value.candidates.all()) {
-      const bool usable = sets_.active(c.set);
+    const auto* const best = winner(entry.prefix, entry.value, true);
+    for (const auto& c : entry.value.candidates.all())
       f(entry.prefix, c,
-        !usable                ? RouteState::unusable
-        : better               ? RouteState::standby
+        !sets_.active(c.set)   ? RouteState::unusable
+        : &c != best           ? RouteState::standby
         : entry.value.rejected ? RouteState::no_room
                                : RouteState::active);
-      better |= usable;
-    }
   }
   static Lengths::value_type::value_type& count(Lengths& lengths, const Prefix& p);
-  const RouteCandidates::Candidate* winner(const Route& route, bool neighbors) const;
-  HopSets::Id wanted(const Route& route, bool neighbors) const;
+  const RouteCandidates::Candidate* winner(const Prefix& prefix, const Route& route, bool neighbors) const;
+  HopSets::Id wanted(const Prefix& prefix, const Route& route, bool neighbors) const;
+  RouteCandidates::Likeness likeness(const Prefix& prefix, const RouteCandidates::Candidate& fresh,
+                                     const RouteCandidates::Candidate& known) const;
+  const RouteCandidates::Candidate* described(std::span<const RouteCandidates::Candidate> group,
+                                              const RouteCandidate& what) const;
+  bool is_hidden(const Prefix& prefix) const;
+  void follow_local(const Prefix& prefix, const RouteCandidates& candidates);
   HopSets::Id covering(const IpAddress& address) const;
   bool is_under_subnet(const Prefix& prefix) const;
   void candidates_changed(const Prefix& prefix, Source source);
@@ -202,7 +267,7 @@ class Rib {
   InterfaceIndex interface_of(HopSets::Id station) const;
   void begin_walk();
   std::size_t visit(Table::Entry& entry);  // returns the steps it took
-  bool is_as_wanted(const Route& route) const;
+  bool is_as_wanted(const Table::Entry& entry) const;
   bool is_stale(const RouteCandidates::Candidate& candidate) const;
 
   RouteSink& sink_;
@@ -219,7 +284,9 @@ class Rib {
   std::size_t steps_ = SIZE_MAX;
   std::size_t place_ = 0;  // position of the walk over all routes
   bool walking_ = false;
-  std::array<std::optional<std::uint32_t>, 4> stale_{};  // indexed by source: generation to keep
+  std::array<std::optional<std::uint32_t>, kRouteSources> stale_{};  // indexed by source: generation to keep
+  std::vector<Prefix> hiding_;  // prefixes of the source `local` that are no host's: few, if any
+  bool hiding_changed_ = false;
 };
 
 }  // namespace surety

@@ -19,7 +19,9 @@ struct RouteWay {
     bool known = true;  // without a gateway, or with its MAC address known
   };
   std::vector<Hop> hops{};
-  std::uint32_t special = kNextHopNone;  // a fixed next hop, without hops
+  std::uint32_t special = kNextHopNone;         // a fixed next hop, without hops
+  Unsupported unsupported = Unsupported::none;  // reason of kNextHopUnsupported
+  std::uint16_t mtu = 0;                        // the route's own
 };
 
 class RouteCopy {
@@ -27,6 +29,7 @@ class RouteCopy {
   struct Row {
     Prefix prefix{};
     RouteSource source = RouteSource::kernel;
+    bool connected = false;  // a route of the kernel for one of its addresses
     RouteState state = RouteState::active;
     std::uint32_t metric = 0;
     std::uint32_t way = 0;  // index into ways()
@@ -36,7 +39,8 @@ class RouteCopy {
   bool step(const Routes& routes, std::size_t places) {
     if (!place_) return false;
     const auto copy = [&](const Prefix& prefix, const auto& candidate, RouteState state) {
-      rows_.push_back({prefix, candidate.source, state, candidate.metric, way_of(routes, candidate.set)});
+      rows_.push_back({prefix, candidate.source, candidate.connected(), state, candidate.metric,
+                       way_of(routes, candidate.set)});
     };
     place_ = routes.rib().look(*place_, places, copy);
     return place_.has_value();
@@ -51,6 +55,8 @@ class RouteCopy {
     RouteWay& way = ways_.emplace_back();
     const HopSets& sets = routes.rib().sets();
     way.special = sets.special(set);
+    way.unsupported = sets.unsupported(set);
+    way.mtu = sets.key(set).mtu;
     // A member occurs as often as its weight.
     for (const NextHopMember& m : sets.members(set)) {
       if (!way.hops.empty() && way.hops.back().member == m) {

@@ -130,12 +130,16 @@ void Routes::on(const LinkEvent& event) {
   if (link_of(event.ifindex)) groups_.refresh_all();
 }
 
-void Routes::on(const RouteEvent& event) {
-  if (!is_forwardable(event.to)) return;
-  const Prefix to = event.to.masked();
-  if (event.action == EventAction::remove)
-    return rib_.remove_hops(to, Source::kernel, event.metric, kernel_hops(event));
-  RouteCandidate c{.source = Source::kernel, .metric = event.metric, .generation = kernel_generation_};
+RouteCandidate Routes::kernel_candidate(const RouteEvent& event) const {
+  using Candidate = RouteCandidates::Candidate;
+  RouteCandidate c{.source = event.local_table ? Source::local : Source::kernel,
+                   .metric = event.metric,
+                   .generation = kernel_generation_,
+                   .order = event.order,
+                   .selector = event.selector};
+  c.kind = static_cast<std::uint16_t>(event.identity * Candidate::kKinds +
+                                      (event.connected ? Candidate::kConnected : 0) +
+                                      std::min<unsigned>(event.preference, Candidate::kPreference));
   // The object is better than a copy of its next hops: when it changes, the routes' copies may not be
   // reported again.
   if (event.next_hop_id != 0 && (rib_.knows_object(event.next_hop_id) || event.next_hops.empty()))
@@ -144,7 +148,18 @@ void Routes::on(const RouteEvent& event) {
     c.to.special = event.refusal;
   else
     c.to.hops = kernel_hops(event);
-  rib_.set(to, std::move(c));
+  c.to.unsupported = event.unsupported;
+  c.to.mtu = event.mtu;
+  return c;
+}
+
+void Routes::on(const RouteEvent& event) {
+  if (!is_forwardable(event.to)) return;
+  const Prefix to = event.to.masked();
+  if (event.action == EventAction::add)
+    rib_.set(to, kernel_candidate(event));
+  else
+    rib_.remove(to, kernel_candidate(event));
 }
 
 void Routes::on(const NextHopEvent& event) {
@@ -177,9 +192,13 @@ void Routes::on(const AddressEvent& event) {
   if (!is_forwardable(host_prefix(event.address.address))) return;
   std::erase_if(kernel_addresses_,
                 [&](const auto& a) { return a.ifindex == event.ifindex && a.address == event.address; });
-  const KernelAddress address{event.ifindex, event.address, kernel_generation_};
+  const KernelAddress address{event.ifindex, event.address,          kernel_generation_,
+                              event.peer,    !event.no_prefix_route, event.broadcast};
   if (event.action == EventAction::add) kernel_addresses_.push_back(address);
-  if (!is_own(address)) refresh_connected();
+  if (!is_own(address))
+    refresh_connected();
+  else
+    subnets_changed_ |= kernel_subnets_ && synced_;
 }
 
 // YAML has the same entry: nothing changes.
@@ -193,12 +212,15 @@ bool Routes::is_own(const KernelAddress& address) const {
 void Routes::begin_kernel_sync() {
   ++kernel_generation_;
   rib_.keep_stale(Source::kernel);
+  rib_.keep_stale(Source::local);
 }
 
 void Routes::end_kernel_sync() {
   std::erase_if(kernel_addresses_, [&](const auto& a) { return a.generation != kernel_generation_; });
+  synced_ = true;
   refresh_connected();
   rib_.remove_stale_objects(kernel_generation_);
+  rib_.remove_stale(Source::local, kernel_generation_);
   rib_.remove_stale(Source::kernel, kernel_generation_);
   std::vector<InterfaceAddress> gone;
   for (const auto& [key, neighbor] : kernel_neighbors_)
@@ -245,6 +267,7 @@ NextHopEntry Routes::entry(const NextHopMember& member) const {
   const InterfaceRecord& r = record(member.interface);
   if (!r.live || !is_up(r.link)) return {};
   NextHopEntry e{.port = r.port, .state = State::glean, .interface = member.interface, .tags = r.tags};
+  if (member.mtu < r.mtu) e.mtu = member.mtu;
   if (!member.gateway) return e;
   const auto known = neighbors_.find({*member.gateway, member.interface});
   e.state = known == neighbors_.end() ? State::unresolved : arrivals_.state(known->first);
@@ -252,19 +275,37 @@ NextHopEntry Routes::entry(const NextHopMember& member) const {
   return e;
 }
 
-void Routes::refresh_connected() {
+std::vector<OwnAddress> Routes::own_addresses() const {
+  std::vector<std::pair<int, Prefix>> in_kernel;
+  if (kernel_subnets_ && synced_)
+    for (const auto& a : kernel_addresses_) in_kernel.emplace_back(a.ifindex, a.address);
+  std::ranges::sort(in_kernel);
   std::vector<OwnAddress> own;
   for (const auto& [index, link] : links_)
-    for (const auto& a : link.addresses) own.push_back({a, index});
-  for (const auto& a : kernel_addresses_) own.push_back({a.address, link_of(a.ifindex)});
+    for (const auto& a : link.addresses) {
+      own.push_back({a, index});
+      own.back().by_kernel = std::ranges::binary_search(in_kernel, std::pair(link.ifindex, a));
+    }
+  for (const auto& a : kernel_addresses_)
+    own.push_back({a.address, link_of(a.ifindex), a.peer, a.subnet, kernel_subnets_, a.broadcast});
+  return own;
+}
+
+void Routes::refresh_connected() {
+  subnets_changed_ = false;
+  std::vector<OwnAddress> own = own_addresses();
   if (own == own_addresses_) return;
   own_addresses_ = std::move(own);
-  const ConnectedRoutes before = std::exchange(connected_, connected_routes(own_addresses_));
+  ConnectedRoutes before = std::exchange(connected_, connected_routes(own_addresses_));
   if (connected_ == before) return;
+  const auto by_kernel = [](const auto& route) { return route.second.by_kernel; };
+  ConnectedRoutes ours = connected_;
+  std::erase_if(ours, by_kernel);
+  std::erase_if(before, by_kernel);
   constexpr auto kPrefix = &ConnectedRoutes::value_type::first;
   ConnectedRoutes gone, changed;
-  std::ranges::set_difference(before, connected_, std::back_inserter(gone), {}, kPrefix, kPrefix);
-  std::ranges::set_difference(connected_, before, std::back_inserter(changed));
+  std::ranges::set_difference(before, ours, std::back_inserter(gone), {}, kPrefix, kPrefix);
+  std::ranges::set_difference(ours, before, std::back_inserter(changed));
   for (const auto& [prefix, route] : gone) rib_.remove(prefix, Source::connected, 0);
   for (const auto& [prefix, route] : changed) rib_.set(prefix, connected_candidate(route));
   rib_.program_all();  // gateways without a port are found through connected subnets
@@ -313,12 +354,14 @@ void Routes::refresh_host_route(const IpAddress& address) {
   for (auto n = neighbors_.lower_bound({address, 0}); n != neighbors_.end() && n->first.first == address;
        ++n) {
     const InterfaceIndex interface = n->first.second;
-    if (!rib_.is_on_link(address, record(interface).link)) continue;
-    const auto [route, added] = host_routes_.try_emplace(address, interface);
-    if (!added && route->second == interface) return;
-    route->second = interface;
-    return rib_.set(host,
-                    {.source = Source::neighbor, .to = {.hops = {{.via = address, .interface = interface}}}});
+    const auto mtu = rib_.on_link_mtu(address, record(interface).link);
+    if (!mtu) continue;
+    const auto way = std::pair(interface, *mtu);
+    const auto [route, added] = host_routes_.try_emplace(address, way);
+    if (!added && route->second == way) return;
+    route->second = way;
+    return rib_.set(host, {.source = Source::neighbor,
+                           .to = {.hops = {{.via = address, .interface = interface}}, .mtu = *mtu}});
   }
   if (host_routes_.erase(address) > 0) rib_.remove(host, Source::neighbor, 0);
 }
@@ -358,9 +401,10 @@ namespace {
 
 using Kind = ConnectedRoute::Kind;
 
-void add_subnet(ConnectedRoutes& routes, const Prefix& address, InterfaceIndex interface) {
-  const Prefix subnet = address.masked();
-  routes.push_back({subnet, {Kind::subnet, interface}});
+void add_subnet(ConnectedRoutes& routes, const OwnAddress& own) {
+  const Prefix address = own.peer.value_or(own.address), subnet = address.masked();
+  if (is_host(address)) return;
+  if (own.subnet) routes.push_back({subnet, {Kind::subnet, *own.interface, own.by_kernel}});
   if (address.length >= address.address.bits() - 1) return;
   const Kind ends = address.address.is_v6() ? Kind::local : Kind::blackhole;
   routes.push_back({host_prefix(subnet.address), {ends}});
@@ -374,7 +418,9 @@ ConnectedRoutes connected_routes(const std::vector<OwnAddress>& addresses) {
   for (const auto& own : addresses) {
     if (!is_forwardable(host_prefix(own.address.address))) continue;
     routes.push_back({host_prefix(own.address.address), {Kind::local}});
-    if (own.interface && !is_host(own.address)) add_subnet(routes, own.address, *own.interface);
+    if (own.interface) add_subnet(routes, own);
+    if (own.interface && own.broadcast && is_forwardable(host_prefix(*own.broadcast)))
+      routes.push_back({host_prefix(*own.broadcast), {Kind::blackhole}});
   }
   std::ranges::sort(routes);  // for the same prefix the preferred one comes first
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };

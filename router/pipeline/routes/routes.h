@@ -5,8 +5,13 @@
 // One thread; no I/O. After every call the sink holds the combined result of the current inputs, whatever
 // their order:
 //  - Several sources of one prefix: the router's own addresses and subnets, then YAML, then the kernel by
-//    metric. A route none of whose next hops has a port is passed over: a YAML gateway on no connected subnet
-//    waits for one.
+//    metric, and in the kernel's order where metrics are equal. A route none of whose next hops has a port is
+//    passed over: a YAML gateway on no connected subnet waits for one.
+//  - The subnet of an address that the kernel has is a route of the kernel (take_subnets_from_kernel()): with
+//    its metric, of the peer, or none at all. YAML yields to it if its metric is 0.
+//  - A prefix of the kernel's table `local` is the router's, with all longer prefixes of other sources.
+//  - A route that the data plane cannot do (Unsupported) is kNextHopUnsupported: its packets are dropped, and
+//    do not fall to another route.
 //  - A next hop on an interface that is not a port: if a route has no other, its packets go to the kernel
 //    (kNextHopForeign), which forwards them, except those of customers; they do not fall to a shorter prefix.
 //  - Several sources of a neighbour: YAML, then entries configured in the kernel, then answers of the
@@ -45,6 +50,10 @@ namespace surety {
 struct OwnAddress {
   Prefix address;  // with host bits
   std::optional<InterfaceIndex> interface;
+  std::optional<Prefix> peer{};  // with host bits: the subnet is the peer's
+  bool subnet = true;            // there is one
+  bool by_kernel = false;        // the subnet is a route of the kernel
+  std::optional<IpAddress> broadcast{};
   friend bool operator==(const OwnAddress&, const OwnAddress&) = default;
 };
 
@@ -59,6 +68,7 @@ struct ConnectedRoute {
   };
   Kind kind = Kind::subnet;
   InterfaceIndex interface = 0;  // set for a subnet
+  bool by_kernel = false;        // set for a subnet
   friend auto operator<=>(const ConnectedRoute&, const ConnectedRoute&) = default;
 };
 using ConnectedRoutes = std::vector<std::pair<Prefix, ConnectedRoute>>;  // sorted by prefix, one of each
@@ -80,6 +90,9 @@ class Routes {
   // are programmed, and state of removed interfaces is deleted. `interfaces`: the data plane's table;
   // nullptr: built from `config`.
   void configure(const config::Config& config, std::shared_ptr<const Interfaces> interfaces = nullptr);
+  // True: subnets of addresses that the kernel has come from its routes, after its first synchronisation;
+  // false, the default: from the addresses. Called before configure().
+  void take_subnets_from_kernel(bool yes) { kernel_subnets_ = yes; }
   // The kernel device of a port or another link; 0: none. Events may come before or after.
   struct Binding {
     InterfaceIndex link = 0;
@@ -114,7 +127,11 @@ class Routes {
   // hop object. These do all work at once (the default), or a few milliseconds' worth per `steps` = 10,000,
   // and leave the rest to work(); true: there is more. Until then the sink has routes of the old state.
   void limit_work(std::size_t steps) { rib_.limit_work(steps); }
-  bool work() { return rib_.work(); }
+  // A subnet that the kernel takes over is removed by work(), when the kernel's route is there.
+  bool work() {
+    if (subnets_changed_) refresh_connected();
+    return rib_.work();
+  }
 
   // Makes newly resolved neighbours from now on become ready with the next batch (see NeighborArrivals), not
   // at once.
@@ -176,6 +193,9 @@ class Routes {
     int ifindex = 0;
     Prefix address;
     std::uint32_t generation = 0;
+    std::optional<Prefix> peer{};
+    bool subnet = true;
+    std::optional<IpAddress> broadcast{};
   };
   using Neighbors = std::map<NeighborKey, MacAddress>;
 
@@ -192,6 +212,8 @@ class Routes {
   Resolution resolution(const NextHopMember& member) const;
   void configure_routes(const config::Config& config, const Interfaces& interfaces);
   void configure_neighbors(const std::vector<config::Neighbor>& neighbors);
+  RouteCandidate kernel_candidate(const RouteEvent& event) const;
+  std::vector<OwnAddress> own_addresses() const;
   void refresh_connected();
   void refresh_neighbor(const IpAddress& address, InterfaceIndex interface);
   void refresh_neighbors(int ifindex, InterfaceIndex link);
@@ -207,11 +229,13 @@ class Routes {
   std::vector<KernelAddress> kernel_addresses_;
   std::vector<OwnAddress> own_addresses_;  // addresses of all links, and the kernel's other ones
   ConnectedRoutes connected_;              // from own_addresses_
+  bool kernel_subnets_ = false, synced_ = false, subnets_changed_ = false;
   Neighbors yaml_neighbors_, learned_;
   std::map<InterfaceAddress, KernelNeighbor> kernel_neighbors_;
-  Neighbors neighbors_;                              // the best source of each
-  NeighborArrivals arrivals_;                        // states of neighbors_
-  std::map<IpAddress, InterfaceIndex> host_routes_;  // neighbours that have a host route
+  Neighbors neighbors_;        // the best source of each
+  NeighborArrivals arrivals_;  // states of neighbors_
+  // Neighbours that have a host route: their interface, and the MTU of the route that makes them neighbours.
+  std::map<IpAddress, std::pair<InterfaceIndex, std::uint16_t>> host_routes_;
   std::uint32_t kernel_generation_ = 0, yaml_generation_ = 0;
 };
 

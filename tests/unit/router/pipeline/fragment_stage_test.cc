@@ -45,6 +45,19 @@ TEST(FragmentStage, FragmentsAreMarkedQueuedAndCounted) {
   d.expect_law();
 }
 
+// `ip route add ... mtu 400`
+TEST(FragmentStage, FragmentsFitTheMtuOfTheirRoute) {
+  DataPlane d(kRouter, kKernel);
+  NextHopEntry small = ready(1);
+  small.mtu = 400;
+  d.route("10.2.0.0/16", {small});
+  d.receive({udp_frame({}, 400), udp_frame({}, 500)});
+  std::vector<std::size_t> lengths;
+  for (const Octets& f : d.transmit(1)) lengths.push_back(f.size() - 14);
+  EXPECT_EQ(lengths, (std::vector<std::size_t>{400, 396, 124}));
+  d.expect_law();
+}
+
 TEST(FragmentStage, WhatForbidsItIsToldSo) {
   DataPlane d(kRouter, kKernel);
   d.route("10.2.0.0/16", {ready(1)});

@@ -90,6 +90,14 @@ TEST(PacketDisposal, WhatIsRefusedIsADropOfWhichTheSenderIsTold) {
   EXPECT_EQ(alone.refuse(DropReason::no_route, Refusal::no_route), "freed dropped no_route");
 }
 
+// The kernel has a copy of each frame, but drops it before its stack if it is for no address of an interface.
+TEST(PacketDisposal, PacketsForAPrefixOfTheKernelReachIt) {
+  Case c(KernelPeer::sees_all, 8);
+  EXPECT_EQ(c.punt(PuntReason::local, kUntagged, kNextHopLocal), "freed punted local");
+  EXPECT_EQ(c.punt(PuntReason::local, kUntagged, kNextHopLocalPrefix), "ring punted local");
+  EXPECT_EQ(c.punt(PuntReason::local, kUntagged, kNextHopForeign), "ring punted local");
+}
+
 // Once, whichever way it goes; and nothing that is no drop.
 TEST(PacketDisposal, ShowsDropsToWhoLooksOn) {
   CaptureWish wish;

@@ -48,10 +48,14 @@ TEST(RouteStage, EveryStateOfANextHop) {
   d.route_to("10.2.5.0/24", {kNextHopLocal, 1});
   d.route_to("10.2.7.0/24", {kNextHopUnreachable, 1});
   d.route_to("10.2.8.0/24", {kNextHopProhibited, 1});
+  d.route_to("10.2.9.0/24", {kNextHopUnsupported, 1});
+  d.route_to("10.2.10.0/24", {kNextHopThrown, 1});
   EXPECT_EQ(d.fate(to(0x0a020001)), "to 1");
   EXPECT_EQ(d.fate(to(0x0a020101)), "punt neighbor");
   EXPECT_EQ(d.fate(to(0x0a020701)), "drop blackhole") << "and its sender is told";
   EXPECT_EQ(d.fate(to(0x0a020801)), "drop blackhole") << "and its sender is told";
+  EXPECT_EQ(d.fate(to(0x0a020901)), "drop unsupported_route") << "and its sender is told";
+  EXPECT_EQ(d.fate(to(0x0a020a01)), "drop no_route");
   EXPECT_EQ(d.fate(to(0x0a020201)), "drop neighbor_unresolved");
   EXPECT_EQ(d.fate(to(0x0a020301)), "drop no_route");
   EXPECT_EQ(d.fate(to(0x0a020401)), "drop blackhole");
@@ -104,6 +108,22 @@ TEST(RouteStage, TheMtuIsTheEgressPorts) {
   EXPECT_EQ(d.fate(to(0x0a030001, 64, 1500)), "to 2");
   EXPECT_EQ(d.fate(to(0x0a030001, 64, 1501)), "punt mtu");
   EXPECT_EQ(d.fate(to(0x0a020001, 1, 1001)), "punt ttl") << "TTL first (RFC 1812, 5.3.1)";
+}
+
+// `ip route add ... mtu 900`, made while packets pass.
+TEST(RouteStage, TheMtuIsTheRoutesIfThatIsLower) {
+  DataPlane d(kRouter, kKernel);
+  d.route("10.3.1.0/24", {ready(2)});
+  EXPECT_EQ(d.fate(to(0x0a030101, 64, 901)), "to 2");
+  NextHopEntry small = ready(2), large = ready(2);
+  small.mtu = 900, large.mtu = 9000;
+  d.route("10.3.0.0/24", {small});
+  d.route("10.3.2.0/24", {large});
+  EXPECT_EQ(d.fate(to(0x0a030001, 64, 900)), "to 2");
+  EXPECT_EQ(d.fate(to(0x0a030001, 64, 901)), "punt mtu");
+  EXPECT_EQ(d.fate(to(0x0a030101, 64, 901)), "to 2") << "another route's";
+  EXPECT_EQ(d.fate(to(0x0a030201, 64, 1500)), "to 2");
+  EXPECT_EQ(d.fate(to(0x0a030201, 64, 1501)), "punt mtu");
 }
 
 // Padding is no part of the packet.

@@ -64,6 +64,30 @@ TEST_F(RouteTableTest, AGatewayThatIsNotKnownIsUnresolved) {
   EXPECT_EQ(row("10.0.1.9/32")["source"], "neighbor");
 }
 
+TEST_F(RouteTableTest, ARefusedRouteSaysWhy) {
+  RouteEvent encap{.to = prefix("10.9.0.0/16"),
+                   .next_hops = {{parse_address("10.0.1.9"), 11}},
+                   .unsupported = Unsupported::encapsulation};
+  routes.on(encap);
+  EXPECT_EQ(row("10.9.0.0/16")["next_hop"], "unsupported (encapsulation)");
+  EXPECT_EQ(row("10.9.0.0/16")["state"], "active");
+  encap.unsupported = Unsupported::tos;
+  routes.on(encap);
+  EXPECT_EQ(row("10.9.0.0/16")["next_hop"], "unsupported (tos)");
+}
+
+TEST_F(RouteTableTest, RoutesOfTheKernelsOwn) {
+  routes.on(RouteEvent{.to = prefix("10.9.0.0/16"), .next_hops = {{{}, 11}}, .connected = true, .mtu = 1400});
+  EXPECT_EQ(row("10.9.0.0/16")["source"], "connected");
+  EXPECT_EQ(row("10.9.0.0/16")["next_hop"], "on link mtu 1400");
+  routes.on(RouteEvent{.to = prefix("10.8.0.0/16"), .blackhole = true, .refusal = kNextHopThrown});
+  EXPECT_EQ(row("10.8.0.0/16")["next_hop"], "throw");
+  routes.on(RouteEvent{
+      .to = prefix("10.7.0.0/16"), .blackhole = true, .refusal = kNextHopLocalPrefix, .local_table = true});
+  EXPECT_EQ(row("10.7.0.0/16")["next_hop"], "local");
+  EXPECT_EQ(row("10.7.0.0/16")["source"], "kernel");
+}
+
 TEST_F(RouteTableTest, OfSeveralTheBestIsActive) {
   route("10.9.0.0/16", {{parse_address("10.0.1.9"), 0}}, 100);
   route("10.9.0.0/16", {{{}, 11}}, 5);

@@ -41,6 +41,65 @@ TEST(RouteCandidates, OneOfEachSourceAndMetric) {
   EXPECT_EQ(c.find(Source::connected, 20), nullptr);
 }
 
+using Candidate = RouteCandidates::Candidate;
+using Likeness = RouteCandidates::Likeness;
+
+// Routes of the kernel with one metric, as `ip route append`, `prepend` and `replace` put them.
+struct Group {
+  RouteCandidates candidates;
+  void put(HopSets::Id set, RouteOrder order, std::uint32_t generation = 0) {
+    candidates.set({set, 20, generation, Source::kernel}, order,
+                   [set](const auto& c) { return c.set == set ? Likeness::same : Likeness::similar; });
+  }
+};
+
+TEST(RouteCandidates, OneMetricKeepsTheOrderOfItsSource) {
+  Group g;
+  g.candidates.set({9, 30, 0, Source::kernel});
+  g.put(1, RouteOrder::only);
+  g.put(2, RouteOrder::last);
+  g.put(3, RouteOrder::first);
+  EXPECT_EQ(sets(g.candidates), "3 1 2 9 ");
+  g.put(4, RouteOrder::replace);
+  EXPECT_EQ(sets(g.candidates), "4 1 2 9 ");
+  g.put(2, RouteOrder::first);
+  EXPECT_EQ(sets(g.candidates), "4 1 2 9 ") << "reported twice";
+  g.put(5, RouteOrder::only);
+  EXPECT_EQ(sets(g.candidates), "5 9 ");
+}
+
+TEST(RouteCandidates, AReportSetsTheOrder) {
+  Group g;
+  for (HopSets::Id i = 1; i <= 3; ++i) g.put(i, RouteOrder::last);
+  for (const HopSets::Id i : {3U, 4U, 1U}) g.put(i, RouteOrder::dumped, 1);
+  EXPECT_EQ(sets(g.candidates), "3 4 1 2 ") << "the last one is not reported yet, or gone";
+  g.put(5, RouteOrder::first, 1);
+  EXPECT_EQ(sets(g.candidates), "5 3 4 1 2 ");
+}
+
+TEST(RouteCandidates, AReplacementTakesThePlaceOfTheLikest) {
+  RouteCandidates c;
+  const auto put = [&](HopSets::Id set, RouteOrder order, HopSets::Id like) {
+    const auto gone = c.set({set, 20, 0, Source::kernel}, order, [like](const auto& known) {
+      return known.set == like ? Likeness::similar : Likeness::other;
+    });
+    return gone.empty() ? 0 : gone.front().set;
+  };
+  put(1, RouteOrder::only, 0);
+  put(2, RouteOrder::last, 0);
+  EXPECT_EQ(put(3, RouteOrder::replace, 2), 2U);
+  EXPECT_EQ(sets(c), "1 3 ");
+  EXPECT_EQ(put(4, RouteOrder::replace, 0), 1U) << "the first, if none is like it";
+}
+
+TEST(RouteCandidates, ASelectorComesBeforeTheMetric) {
+  RouteCandidates c;
+  c.set({1, 0, 0, Source::kernel, 0});
+  c.set({2, 99, 0, Source::kernel, 0x10});
+  c.set({3, 0, 0, Source::local, 0});
+  EXPECT_EQ(sets(c), "3 2 1 ");
+}
+
 TEST(RouteCandidates, TakenAwayAreHandedBack) {
   RouteCandidates c;
   for (HopSets::Id i = 1; i <= 4; ++i) c.set({i, i, 0, Source::kernel});

@@ -56,6 +56,79 @@ TEST_F(RibTest, TellsTheLongestPrefixOfAnAddress) {
   EXPECT_EQ(rib.longest(address("2001:db8::1")), std::nullopt);
 }
 
+// `ip route append` and `del`, as NetworkManager does it.
+TEST_F(RibTest, TheFirstOfOneMetricWinsAndTheOtherAfterIt) {
+  const Prefix to = prefix("10.0.0.0/8");
+  const auto put = [&](int ifindex, RouteOrder order) {
+    rib.set(to, {.to = {.hops = {via("10.9.0.1", ifindex)}}, .order = order});
+  };
+  put(13, RouteOrder::only);
+  put(14, RouteOrder::last);
+  EXPECT_EQ(sink.all(), (Lines{"10.0.0.0/8 unresolved 3"}));
+  rib.remove(to, {.to = {.hops = {via("10.9.0.1", 14)}}});
+  EXPECT_EQ(sink.all(), (Lines{"10.0.0.0/8 unresolved 3"}));
+  put(14, RouteOrder::last);
+  rib.remove(to, {.to = {.hops = {via("10.9.0.1", 13)}}});
+  EXPECT_EQ(sink.all(), (Lines{"10.0.0.0/8 unresolved 4"}));
+  put(15, RouteOrder::first);
+  EXPECT_EQ(sink.all(), (Lines{"10.0.0.0/8 unresolved 5"}));
+  put(16, RouteOrder::replace);
+  EXPECT_EQ(sink.all(), (Lines{"10.0.0.0/8 unresolved 6"}));
+  rib.remove(to, {.to = {.hops = {via("10.9.0.1", 16)}}});
+  EXPECT_EQ(sink.all(), (Lines{"10.0.0.0/8 unresolved 4"}));
+  rib.remove(to, {.to = {.hops = {via("10.9.0.9", 17)}}});
+  rib.remove(to, {.to = {.hops = {via("10.9.0.1", 14)}}});
+  EXPECT_EQ(sink.all(), Lines{});
+}
+
+TEST_F(RibTest, RoutesThatDifferInTheirKindOnlyGoOneByOne) {
+  const Prefix to = prefix("10.0.0.0/8");
+  for (const std::uint16_t kind : std::initializer_list<std::uint16_t>{8, 16})
+    rib.set(to, {.to = {.hops = {via("10.9.0.1", 13)}}, .order = RouteOrder::last, .kind = kind});
+  rib.set(to, {.to = {.hops = {via("10.9.0.1", 14)}}, .order = RouteOrder::last, .kind = 8});
+  rib.remove(to, {.to = {.hops = {via("10.9.0.1", 13)}}, .kind = 16});
+  EXPECT_EQ(sink.all(), (Lines{"10.0.0.0/8 unresolved 3"}));
+  rib.remove(to, {.to = {.hops = {via("10.9.0.1", 13)}}, .kind = 8});
+  EXPECT_EQ(sink.all(), (Lines{"10.0.0.0/8 unresolved 4"}));
+}
+
+// `ip -6 route append`: the kernel reports the whole group, and the removal of one next hop.
+TEST_F(RibTest, Ipv6NextHopsOfOneMetricAreOneRoute) {
+  const Prefix to = prefix("2001:db8::/32");
+  const auto put = [&](std::vector<RouteHop> hops) {
+    rib.set(to, {.to = {.hops = std::move(hops)}, .order = RouteOrder::last});
+  };
+  const RouteHop a = via("fe80::1", 11), b = via("fe80::1", 12), device{.ifindex = 13};
+  put({a});
+  put({device});
+  put({a, b});
+  EXPECT_EQ(sink.all(), (Lines{"2001:db8::/32 unresolved 1 | unresolved 2"}));
+  rib.remove(to, {.to = {.hops = {a}}});
+  EXPECT_EQ(sink.all(), (Lines{"2001:db8::/32 unresolved 2"}));
+  rib.remove(to, {.to = {.hops = {b}}});
+  EXPECT_EQ(sink.all(), (Lines{"2001:db8::/32 glean 3"}));
+}
+
+TEST_F(RibTest, APreferenceDecidesAmongEqualMetrics) {
+  const Prefix to = prefix("2001:db8::/32");
+  for (const std::uint16_t preference : std::initializer_list<std::uint16_t>{2, 0, 1})
+    rib.set(to,
+            {.to = {.hops = {{.ifindex = 11 + preference}}}, .order = RouteOrder::last, .kind = preference});
+  EXPECT_EQ(sink.all(), (Lines{"2001:db8::/32 glean 1"}));
+}
+
+// `ip route add local 10.0.0.0/8 dev lo`: the kernel asks this table first, whatever the length.
+TEST_F(RibTest, TheTableLocalHidesLongerPrefixes) {
+  set("10.1.0.0/16", Source::kernel, {via("10.9.0.1", 13)});
+  set("11.0.0.0/8", Source::kernel, {via("10.9.0.1", 13)});
+  rib.set(prefix("10.0.0.0/8"), {.source = Source::local, .to = {.special = kNextHopLocal}});
+  set("10.2.0.0/16", Source::yaml, {via("10.9.0.1", 14)});
+  EXPECT_EQ(sink.all(), (Lines{"10.0.0.0/8 local", "11.0.0.0/8 unresolved 3"}));
+  rib.remove(prefix("10.0.0.0/8"), {.source = Source::local, .to = {.special = kNextHopLocal}});
+  EXPECT_EQ(sink.all(),
+            (Lines{"10.1.0.0/16 unresolved 3", "10.2.0.0/16 unresolved 4", "11.0.0.0/8 unresolved 3"}));
+}
+
 TEST_F(RibTest, TheBestSourceThenTheLowestMetricWins) {
   const std::string to = "10.0.0.0/8";
   set(to, Source::kernel, {via("10.9.0.1", 13)}, 20);

@@ -48,6 +48,18 @@ class RoutesTest : public testing::Test {
   static RouteNextHop via(const std::string& a, int ifindex = 0) { return {address(a), ifindex}; }
   static RouteNextHop on_link(int ifindex) { return {{}, ifindex}; }
   std::string forward(const std::string& a) const { return sink.forward(address(a)); }
+  // The kernel has an address of a port, and its subnet's route.
+  void subnet(const std::string& to, int ifindex, std::uint32_t metric = 0) {
+    routes.on(RouteEvent{.to = prefix(to),
+                         .next_hops = {on_link(ifindex)},
+                         .metric = metric,
+                         .protocol = 2,
+                         .connected = true});
+  }
+  void work() {
+    while (routes.work()) {
+    }
+  }
 
   config::Config config;
   TableSink sink;

@@ -41,6 +41,8 @@ inline std::string describe(const NextHopEntry& e) {
       return "unreachable";
     case State::prohibited:
       return "prohibited";
+    case State::unsupported:
+      return "unsupported";
     case State::local:
       return "local";
     case State::glean:
@@ -52,7 +54,8 @@ inline std::string describe(const NextHopEntry& e) {
     case State::opening:
       return "opening " + way(e) + " " + to_string(e.destination);
     case State::ready:
-      return "ready " + way(e) + " " + to_string(e.destination);
+      return "ready " + way(e) + " " + to_string(e.destination) +
+             (e.mtu != 0 ? " mtu " + std::to_string(e.mtu) : "");
   }
   return "?";
 }

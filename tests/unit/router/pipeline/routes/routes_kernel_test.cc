@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Routes as the kernel has them: subnets of its addresses, its table `local`, MTUs, and what the data plane
+// refuses.
+#include "router/pipeline/routes/routes.h"
+#include "tests/unit/router/pipeline/routes/routes_bed.h"
+
+namespace surety {
+namespace {
+
+class KernelSubnets : public RoutesTest {
+ protected:
+  // The kernel has all addresses of YAML, with their routes.
+  void follow() {
+    routes.take_subnets_from_kernel(true);
+    start();
+    routes.begin_kernel_sync();
+    own(EventAction::add, 10, "10.0.0.1/24");
+    subnet("10.0.0.0/24", 10);
+    own(EventAction::add, 11, "10.0.1.1/30");
+    subnet("10.0.1.0/30", 11);
+    own(EventAction::add, 11, "2001:db8:1::1/64");
+    subnet("2001:db8:1::/64", 11, 256);
+    routes.end_kernel_sync();
+  }
+};
+
+TEST_F(KernelSubnets, AreTheAddressesUntilTheKernelHasReportedAll) {
+  routes.take_subnets_from_kernel(true);
+  start();
+  const Lines first = sink.all();
+  routes.begin_kernel_sync();
+  own(EventAction::add, 10, "10.0.0.1/24");
+  EXPECT_EQ(sink.all(), first);
+  routes.end_kernel_sync();
+  EXPECT_EQ(forward("10.0.0.9"), "none") << "an operator has removed the route";
+  EXPECT_EQ(forward("10.0.0.1"), "local");
+  EXPECT_EQ(forward("10.0.1.2"), "glean 1") << "the kernel does not have this address";
+}
+
+TEST_F(KernelSubnets, GoWithTheKernelsRoute) {
+  follow();
+  EXPECT_EQ(forward("10.0.0.9"), "glean 0");
+  EXPECT_EQ(forward("10.0.0.255"), "blackhole");
+  routes.on(RouteEvent{.action = EventAction::remove,
+                       .to = prefix("10.0.0.0/24"),
+                       .next_hops = {on_link(10)},
+                       .protocol = 2,
+                       .connected = true});
+  EXPECT_EQ(forward("10.0.0.9"), "none");
+}
+
+TEST_F(KernelSubnets, AnAddressOfYamlLosesItsOwnWhenWorkIsDone) {
+  config.ports[0].addresses.push_back(prefix("172.16.0.1/24"));
+  follow();
+  EXPECT_EQ(forward("172.16.0.9"), "glean 0");
+  own(EventAction::add, 10, "172.16.0.1/24");
+  EXPECT_EQ(forward("172.16.0.9"), "glean 0") << "its route is on the way";
+  subnet("172.16.0.0/24", 10);
+  work();
+  EXPECT_EQ(forward("172.16.0.9"), "glean 0");
+  own(EventAction::remove, 10, "172.16.0.1/24");
+  work();
+  EXPECT_EQ(forward("172.16.0.1"), "local") << "YAML has it";
+}
+
+// `ip address add 192.0.2.1/24 dev wan0 noprefixroute`
+TEST_F(KernelSubnets, AnAddressWithoutOneHasNone) {
+  follow();
+  neighbor(10, "10.0.0.9", 9);
+  route("192.0.2.0/24", {via("10.0.0.9", 10)});
+  routes.on(AddressEvent{.ifindex = 11, .address = prefix("192.0.2.1/24"), .no_prefix_route = true});
+  EXPECT_EQ(forward("192.0.2.77"), "ready 0 02:00:00:00:00:09");
+  EXPECT_EQ(forward("192.0.2.1"), "local");
+}
+
+// `ip address add 203.0.113.1/24 dev wan0 metric 500`
+TEST_F(KernelSubnets, HaveTheMetricOfTheirAddress) {
+  follow();
+  own(EventAction::add, 11, "203.0.113.1/24");
+  subnet("203.0.113.0/24", 11, 500);
+  EXPECT_EQ(forward("203.0.113.77"), "glean 1");
+  route("203.0.113.0/24", {via("10.0.0.9", 10)}, 100);
+  EXPECT_EQ(forward("203.0.113.77"), "unresolved 0");
+}
+
+// `ip address add 192.0.2.1 peer 203.0.113.1/24 dev wan0`
+TEST_F(KernelSubnets, AreThePeers) {
+  follow();
+  route("0.0.0.0/0", {via("10.0.0.9", 10)});
+  routes.on(AddressEvent{
+      .ifindex = 11, .address = prefix("192.0.2.1/24"), .peer = Prefix{address("203.0.113.1"), 24}});
+  subnet("203.0.113.0/24", 11);
+  EXPECT_EQ(forward("192.0.2.77"), "unresolved 0");
+  EXPECT_EQ(forward("203.0.113.9"), "glean 1");
+  EXPECT_EQ(forward("192.0.2.1"), "local");
+}
+
+TEST_F(RoutesTest, ThePeersSubnetIsConnectedWithoutTheKernelsRoutes) {
+  start();
+  routes.on(AddressEvent{
+      .ifindex = 11, .address = prefix("192.0.2.1/24"), .peer = Prefix{address("203.0.113.1"), 24}});
+  EXPECT_EQ(forward("192.0.2.77"), "none");
+  EXPECT_EQ(forward("203.0.113.9"), "glean 1");
+}
+
+TEST_F(KernelSubnets, ABroadcastAddressIsNotForwardedTo) {
+  follow();
+  subnet("172.16.0.0/24", 10);
+  routes.on(
+      AddressEvent{.ifindex = 10, .address = prefix("172.16.0.1/24"), .broadcast = address("172.16.0.77")});
+  EXPECT_EQ(forward("172.16.0.77"), "blackhole");
+  EXPECT_EQ(forward("172.16.0.78"), "glean 0");
+}
+
+TEST_F(KernelSubnets, AreBeforeARouteOfYamlAndItBeforeOthersOfTheKernel) {
+  config.routes = {{prefix("10.0.0.0/24"), {{address("10.0.1.2"), {}}}, false},
+                   {prefix("192.0.2.0/24"), {{address("10.0.1.2"), {}}}, false}};
+  follow();
+  EXPECT_EQ(forward("10.0.0.9"), "glean 0");
+  route("192.0.2.0/24", {via("10.0.0.9", 10)});
+  EXPECT_EQ(forward("192.0.2.9"), "unresolved 1");
+}
+
+// A link without carrier, and `ignore_routes_with_linkdown`: the kernel does not report its subnet again.
+TEST_F(KernelSubnets, YieldToAnotherRouteWhenTheyAreDead) {
+  follow();
+  route("10.0.1.0/30", {via("10.0.0.9", 10)}, 20);
+  EXPECT_EQ(forward("10.0.1.2"), "glean 1");
+  link(11, false);
+  routes.begin_kernel_sync();
+  own(EventAction::add, 10, "10.0.0.1/24");
+  subnet("10.0.0.0/24", 10);
+  own(EventAction::add, 11, "10.0.1.1/30");
+  route("10.0.1.0/30", {via("10.0.0.9", 10)}, 20);
+  routes.end_kernel_sync();
+  EXPECT_EQ(forward("10.0.1.2"), "unresolved 0");
+}
+
+TEST_F(RoutesTest, AnEncapsulatedRouteIsRefusedAndNothingElseIsUsed) {
+  start();
+  neighbor(10, "10.0.0.9", 9);
+  route("0.0.0.0/0", {via("10.0.0.9", 10)});
+  RouteEvent encap{.to = prefix("192.0.2.0/24"),
+                   .next_hops = {via("10.0.0.9", 10)},
+                   .unsupported = Unsupported::encapsulation};
+  routes.on(encap);
+  EXPECT_EQ(forward("192.0.2.1"), "unsupported");
+  encap.next_hops = {via("10.0.0.9", 99)};
+  routes.on(encap);
+  EXPECT_EQ(forward("192.0.2.1"), "local") << "the kernel forwards it";
+  encap.action = EventAction::remove;
+  routes.on(encap);
+  EXPECT_EQ(forward("192.0.2.1"), "ready 0 02:00:00:00:00:09");
+}
+
+TEST_F(RoutesTest, AnEncapsulatedObjectIsRefused) {
+  start();
+  routes.on(NextHopEvent{.id = 1, .hop = via("10.0.0.9", 10)});
+  routes.on(NextHopEvent{.id = 2, .group = {{1, 1}}});
+  routes.on(RouteEvent{.to = prefix("192.0.2.0/24"), .next_hop_id = 2, .mtu = 1400});
+  EXPECT_EQ(forward("192.0.2.1"), "unresolved 0");
+  routes.on(NextHopEvent{.id = 1, .hop = via("10.0.0.9", 10), .unsupported = Unsupported::encapsulation});
+  EXPECT_EQ(forward("192.0.2.1"), "unsupported");
+  routes.on(NextHopEvent{.action = EventAction::remove, .id = 2});
+  EXPECT_EQ(forward("192.0.2.1"), "none") << "whatever the MTU of the route";
+}
+
+// The data plane does not look at the TOS: no packet of the prefix may take the wrong way.
+TEST_F(RoutesTest, ARouteForATosRefusesItsPrefix) {
+  start();
+  route("192.0.2.0/24", {via("10.0.0.9", 10)});
+  RouteEvent tos{.to = prefix("192.0.2.0/24"),
+                 .next_hops = {via("10.0.1.2", 11)},
+                 .metric = 50,
+                 .unsupported = Unsupported::tos,
+                 .selector = 0x10};
+  routes.on(tos);
+  EXPECT_EQ(forward("192.0.2.1"), "unsupported");
+  tos.action = EventAction::remove;
+  routes.on(tos);
+  EXPECT_EQ(forward("192.0.2.1"), "unresolved 0");
+}
+
+TEST_F(RoutesTest, AThrowRouteEndsTheSearch) {
+  start();
+  route("0.0.0.0/0", {via("10.0.0.9", 10)});
+  routes.on(RouteEvent{.to = prefix("192.0.2.0/24"), .blackhole = true, .refusal = kNextHopThrown});
+  EXPECT_EQ(forward("192.0.2.1"), "none");
+  EXPECT_EQ(forward("192.0.3.1"), "unresolved 0");
+}
+
+// `ip route add local 203.0.113.0/28 dev lo`
+TEST_F(RoutesTest, ALocalPrefixIsTheRouters) {
+  start();
+  route("0.0.0.0/0", {via("10.0.0.9", 10)});
+  RouteEvent local{
+      .to = prefix("203.0.113.0/28"), .blackhole = true, .refusal = kNextHopLocal, .local_table = true};
+  routes.on(local);
+  route("203.0.113.7/32", {via("10.0.0.9", 10)});
+  EXPECT_EQ(forward("203.0.113.7"), "local");
+  EXPECT_EQ(forward("203.0.113.17"), "unresolved 0");
+  routes.begin_kernel_sync();
+  route("0.0.0.0/0", {via("10.0.0.9", 10)});
+  route("203.0.113.7/32", {via("10.0.0.9", 10)});
+  routes.end_kernel_sync();
+  EXPECT_EQ(forward("203.0.113.7"), "unresolved 0");
+}
+
+TEST_F(RoutesTest, ANextHopHasTheMtuOfItsRoute) {
+  start();
+  RouteEvent small{.to = prefix("192.0.2.0/24"), .next_hops = {via("10.0.0.9", 10)}, .mtu = 1400};
+  routes.on(small);
+  route("198.51.100.0/24", {via("10.0.0.9", 10)});
+  neighbor(10, "10.0.0.9", 9);
+  EXPECT_EQ(forward("192.0.2.1"), "ready 0 02:00:00:00:00:09 mtu 1400");
+  EXPECT_EQ(forward("198.51.100.1"), "ready 0 02:00:00:00:00:09");
+  EXPECT_EQ(sink.table.least_mtu(), 1400);
+  small.mtu = 1500;
+  routes.on(small);
+  EXPECT_EQ(forward("192.0.2.1"), "ready 0 02:00:00:00:00:09") << "the interface's";
+}
+
+TEST_F(KernelSubnets, ANeighborHasTheMtuOfItsSubnetsRoute) {
+  follow();
+  neighbor(10, "10.0.0.9", 9);
+  RouteEvent small{.to = prefix("10.0.0.0/24"), .next_hops = {on_link(10)}, .protocol = 2, .mtu = 1400};
+  routes.on(small);
+  EXPECT_EQ(forward("10.0.0.9"), "ready 0 02:00:00:00:00:09 mtu 1400");
+  small.mtu = 0;
+  routes.on(small);
+  EXPECT_EQ(forward("10.0.0.9"), "ready 0 02:00:00:00:00:09");
+}
+
+TEST_F(RoutesTest, AReportGivesTheOrderOfOneMetric) {
+  start();
+  RouteEvent a{.to = prefix("192.0.2.0/24"), .next_hops = {via("10.0.0.9", 10)}, .order = RouteOrder::dumped};
+  RouteEvent b = a;
+  b.next_hops = {via("10.0.1.2", 11)};
+  for (const auto& [first, second, words] :
+       {std::tuple(&a, &b, "unresolved 0"), std::tuple(&b, &a, "unresolved 1"),
+        std::tuple(&a, &b, "unresolved 0")}) {
+    routes.begin_kernel_sync();
+    routes.on(*first);
+    routes.on(*second);
+    routes.end_kernel_sync();
+    EXPECT_EQ(forward("192.0.2.1"), words);
+  }
+}
+
+}  // namespace
+}  // namespace surety
