@@ -41,6 +41,7 @@ Control::Control(config::Config config, std::span<const std::unique_ptr<DpdkPort
       gateways_(
           events, [this](InterfaceIndex i) { return links_.interfaces()->name(i); },
           [this](InterfaceIndex i, const IpAddress& a) { return routes_.knows(i, a); }),
+      differences_(events),
       links_(std::move(config), std::move(interfaces), ports.size()),
       programs_(links_, pool != nullptr && inject),
       kernel_(links_, routes_),
@@ -53,6 +54,7 @@ Control::Control(config::Config config, std::span<const std::unique_ptr<DpdkPort
       sender_(links_, gate_, pool, std::move(inject)),
       collector_(links_, routes_, kernel_, sender_),
       punts_({links_, forwarding.next_hops(), gate_, watch_, sender_, collector_}, punts, clock_.now()) {
+  routes_.take_subnets_from_kernel(links_.config().kernel.routes);
   routes_.configure(links_.config(), links_.interfaces());
   opener_.open(clock_.now());
   // After this, work on all routes is done in parts beside other work, and packets may be on their way to
@@ -137,6 +139,7 @@ void Control::configure(const config::Config& config, std::shared_ptr<const Inte
   if (!interfaces) interfaces = std::make_shared<const Interfaces>(config, links_.interfaces().get());
   opener_.close(config, *interfaces);
   const config::Config before = links_.configure(config, std::move(interfaces));
+  routes_.take_subnets_from_kernel(config.kernel.routes);
   routes_.configure(config, links_.interfaces());
   opener_.change_addresses(before);
   kernel_.change_mtus(before);
@@ -184,7 +187,13 @@ void Control::wait(Duration patience) {
 
 void Control::on(const RouteEvent& event) {
   kernel_.on(event);
-  if (event.protocol != kProtocol && links_.config().kernel.routes) routes_.on(event);
+  if (event.protocol == kProtocol || !links_.config().kernel.routes) return;
+  differences_.on(event);
+  routes_.on(event);
+}
+
+void Control::on(const RuleEvent& event) {
+  if (links_.config().kernel.routes) differences_.on(event);
 }
 
 void Control::on_resync_begin() {

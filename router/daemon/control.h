@@ -32,6 +32,7 @@
 #include "router/daemon/linux/netlink.h"
 #include "router/daemon/ports/clock.h"
 #include "router/operate/observe/episodes.h"
+#include "router/operate/observe/kernel_differences.h"
 #include "router/pipeline/routes/routes.h"
 
 namespace surety {
@@ -100,6 +101,7 @@ class Control : public NetlinkMonitor::Handler {
   void on(const AddressEvent& event) override;
   void on(const LinkEvent& event) override;
   void on(const NextHopEvent& event) override;
+  void on(const RuleEvent& event) override;
   void on_resync_begin() override;
   void on_resync_end() override;
 
@@ -111,6 +113,7 @@ class Control : public NetlinkMonitor::Handler {
   Routes routes_;
   NeighborGate gate_;
   GatewayEvents gateways_;
+  KernelDifferences differences_;
   ControlLinks links_;
   std::optional<NetlinkMonitor> monitor_;
   std::optional<PuntDevice> punt_device_;

@@ -27,8 +27,9 @@ namespace {
 
 using Octets = std::span<const std::uint8_t>;
 
-constexpr std::uint16_t kTypes[] = {RTM_NEWLINK,  RTM_DELLINK,  RTM_NEWADDR,  RTM_DELADDR,    RTM_NEWROUTE,
-                                    RTM_DELROUTE, RTM_NEWNEIGH, RTM_DELNEIGH, RTM_NEWNEXTHOP, RTM_DELNEXTHOP};
+constexpr std::uint16_t kTypes[] = {RTM_NEWLINK,    RTM_DELLINK,    RTM_NEWADDR,  RTM_DELADDR,
+                                    RTM_NEWROUTE,   RTM_DELROUTE,   RTM_NEWNEIGH, RTM_DELNEIGH,
+                                    RTM_NEWNEXTHOP, RTM_DELNEXTHOP, RTM_NEWRULE};
 constexpr std::uint32_t kNextHops = 256;  // few, so that they run out
 constexpr std::size_t kRoom = 32;         // routes
 
@@ -55,7 +56,10 @@ void check(const NextHopEvent& e) {
 void check(const RouteEvent& e) {
   check(e.to);
   if (e.blackhole) require(e.next_hops.empty());
-  if (e.action == EventAction::add && !e.blackhole) require(!e.next_hops.empty() || e.next_hop_id != 0);
+  require(e.mtu == 0 || e.mtu >= 68);
+}
+void check(const RuleEvent& e) {
+  require(!e.text.empty());
 }
 
 // With a header whose type and length are right, so that the fuzzer gets at the parsers at once.
@@ -82,11 +86,13 @@ class CheckedSink : public RouteSink {
   }
   void remove_route(const Prefix& p) override { require(routes.erase(p) == 1); }
   void set_next_hop(std::uint32_t id, const NextHopEntry&) override {
-    require(id > kNextHopLocal && id < kNextHops);
+    require(id >= kNextHopsFixed && id < kNextHops);
     ids.insert(id);
   }
   std::map<Prefix, RouteTarget> routes;
-  std::set<std::uint32_t> ids{kNextHopBlackhole, kNextHopLocal};
+  std::set<std::uint32_t> ids{kNextHopBlackhole,  kNextHopLocal,      kNextHopUnreachable,
+                              kNextHopProhibited, kNextHopForeign,    kNextHopUnsupported,
+                              kNextHopThrown,     kNextHopLocalPrefix};
 };
 
 config::Config two_ports() {
@@ -118,7 +124,9 @@ void follow(Octets batch) {
       if (auto* route = std::get_if<RouteEvent>(&event)) siblings.correct(*route);
       std::visit(
           [&](const auto& e) {
-            if constexpr (!std::is_same_v<std::decay_t<decltype(e)>, std::monostate>) routes.on(e);
+            using Event = std::decay_t<decltype(e)>;
+            if constexpr (!std::is_same_v<Event, std::monostate> && !std::is_same_v<Event, RuleEvent>)
+              routes.on(e);
           },
           event);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/daemon/linux/netlink.h"
 
+#include <linux/netconf.h>
 #include <linux/netlink.h>
 #include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
@@ -16,10 +17,15 @@
 namespace surety {
 namespace {
 
-constexpr std::array<std::uint16_t, 5> kDumps{RTM_GETLINK, RTM_GETADDR, RTM_GETNEXTHOP, RTM_GETROUTE,
-                                              RTM_GETNEIGH};
+constexpr std::array<std::uint16_t, 6> kDumps{RTM_GETLINK,  RTM_GETADDR,  RTM_GETNEXTHOP,
+                                              RTM_GETROUTE, RTM_GETNEIGH, RTM_GETRULE};
+constexpr unsigned group(unsigned number) {
+  return 1U << (number - 1);
+}
 constexpr unsigned kGroups = RTMGRP_LINK | RTMGRP_NEIGH | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR |
-                             RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE | 1U << (RTNLGRP_NEXTHOP - 1);
+                             RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE | RTMGRP_IPV4_RULE |
+                             group(RTNLGRP_IPV6_RULE) | group(RTNLGRP_IPV4_NETCONF) |
+                             group(RTNLGRP_IPV6_NETCONF) | group(RTNLGRP_NEXTHOP);
 constexpr std::size_t kBuffer = 128UL * 1024;  // an attribute has a 16-bit length: holds any message
 constexpr int kReceiveBuffer = 4 * 1024 * 1024;
 constexpr std::size_t kMessagesPerPoll = 2048;
@@ -102,13 +108,17 @@ void NetlinkMonitor::deliver(const nlmsghdr& message, Handler& handler) {
     case NLMSG_DONE:
       return dump_done(handler);
     case NLMSG_ERROR:
-      if (dump_ < kDumps.size() && kDumps[dump_] == RTM_GETNEXTHOP)
-        return dump_done(handler);  // before Linux 5.3
+      // Before Linux 5.3; without CONFIG_IP_MULTIPLE_TABLES.
+      if (dump_ < kDumps.size() && (kDumps[dump_] == RTM_GETNEXTHOP || kDumps[dump_] == RTM_GETRULE))
+        return dump_done(handler);
       lost_ = true;
       dump_ = kDumps.size();
       return;
     case NLMSG_OVERRUN:
       lost_ = true;
+      return;
+    case RTM_NEWNETCONF:
+      again_ |= changes_dead_routes({reinterpret_cast<const std::uint8_t*>(&message), message.nlmsg_len});
       return;
     default:
       return tell(parse_message({reinterpret_cast<const std::uint8_t*>(&message), message.nlmsg_len}), dumped,

@@ -20,11 +20,12 @@ class NetlinkMonitor {
   class Handler {
    public:
     virtual ~Handler() = default;
-    virtual void on(const RouteEvent&) = 0;    // an addition replaces the route of the same prefix and metric
+    virtual void on(const RouteEvent&) = 0;    // RouteOrder says which routes an addition replaces
     virtual void on(const NextHopEvent&) = 0;  // before the routes that name it; see below
     virtual void on(const NeighborEvent&) = 0;
     virtual void on(const AddressEvent&) = 0;
     virtual void on(const LinkEvent&) = 0;
+    virtual void on(const RuleEvent&) {}
     // All existing objects are reported again between the two. At the end, objects not reported since the
     // last begin are gone. The first synchronisation is one, too. A begin may follow a begin: the earlier
     // attempt has failed.
@@ -41,9 +42,10 @@ class NetlinkMonitor {
   // buffer more at most) so that the caller's loop continues. Call it when fd() is readable
   // (level-triggered), and about once a second to retry failed requests.
   //
-  // Order: links, addresses, next hop objects, routes, neighbours in a resynchronisation; else the kernel's
-  // order. An event may be reported twice. After lost messages (ENOBUFS), and after changes whose effect on
-  // IPv4 routes the kernel does not announce (a link goes up or down, an address is removed), everything is
+  // Order: links, addresses, next hop objects, routes, neighbours, rules in a resynchronisation; else the
+  // kernel's order. An event may be reported twice. After lost messages (ENOBUFS), and after changes whose
+  // effect on routes the kernel does not announce (a link goes up or down, an IPv4 address is removed,
+  // `ignore_routes_with_linkdown` is set), everything is
   // resynchronised: after lost messages at once; after such changes when a running resynchronisation has
   // ended, and a second after the last one, so that a flapping link cannot prevent a large table from being
   // read. When the kernel removes a next hop object it also removes the routes that refer to it, without

@@ -8,6 +8,7 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -193,21 +194,39 @@ void NetlinkCommands::remove_neighbor(int ifindex, const IpAddress& neighbor) {
   ask(request.header()).must("cannot remove a neighbor");
 }
 
+// The kernel refuses a gateway that its table does not lead to, unless the request says that it is on link.
 NetlinkCommands::Answer NetlinkCommands::enter_route(std::uint16_t flags, const Prefix& to,
                                                      std::uint32_t metric, const RouteEvent& route) {
+  Answer answer = enter_route(flags, to, metric, route, false);
+  const bool no_way = answer.error == ENETUNREACH || answer.error == EHOSTUNREACH;
+  const bool named =
+      std::ranges::any_of(route.next_hops, [](const auto& hop) { return hop.via && hop.ifindex != 0; });
+  if (!no_way || !named) return answer;
+  const Answer second = enter_route(flags, to, metric, route, true);
+  return second.error == 0 || second.error == EEXIST ? second : answer;
+}
+
+NetlinkCommands::Answer NetlinkCommands::enter_route(std::uint16_t flags, const Prefix& to,
+                                                     std::uint32_t metric, const RouteEvent& route,
+                                                     bool on_link_gateways) {
   Request request(RTM_NEWROUTE, flags);
+  const auto flags_of = [&](const RouteNextHop& hop) {
+    return on_link_gateways && hop.via && hop.ifindex != 0 ? unsigned{RTNH_F_ONLINK} : 0U;
+  };
   auto& m = begin_route(request, to, metric);
   m.rtm_type = route.blackhole ? RTN_BLACKHOLE : RTN_UNICAST;
   const auto& hops = route.next_hops;
   const bool on_link = !hops.empty() && !hops[0].via;
   m.rtm_scope = on_link && !to.address.is_v6() ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
   if (hops.size() == 1) {
+    m.rtm_flags = flags_of(hops[0]);
     if (hops[0].via) request.put(RTA_GATEWAY, *hops[0].via);
     if (hops[0].ifindex != 0) request.put(RTA_OIF, static_cast<std::uint32_t>(hops[0].ifindex));
   } else if (hops.size() > 1) {
     nlattr* const all = request.nest(RTA_MULTIPATH);
     for (const RouteNextHop& next : hops) {
       rtnexthop* const h = request.hop(next);
+      h->rtnh_flags = static_cast<unsigned char>(flags_of(next));
       if (next.via) request.put(RTA_GATEWAY, *next.via);
       request.end_hop(h);
     }

@@ -33,7 +33,8 @@ class NetlinkCommands {
   void remove_address(int ifindex, const Prefix& address);
   // add_route() adds a route of ours, if there is none with that prefix and metric; replace_route() also
   // replaces one. Next hops: a gateway, found through the addresses if the device is 0, or a device alone;
-  // none with `blackhole`.
+  // none with `blackhole`. A gateway on none of the device's subnets is on its link all the same
+  // (`onlink`, the only gateway of many /32 uplinks).
   Added add_route(const Prefix& to, std::uint32_t metric, const RouteEvent& route);
   void replace_route(const Prefix& to, std::uint32_t metric, const RouteEvent& route);
   void remove_route(const Prefix& to, std::uint32_t metric);  // ours only
@@ -69,6 +70,8 @@ class NetlinkCommands {
   Answer ask(nlmsghdr& request, Each&& each);  // each: called for the messages before the last
   void enter_neighbor(int ifindex, const IpAddress& neighbor, const MacAddress& mac, std::uint16_t state);
   Answer enter_route(std::uint16_t flags, const Prefix& to, std::uint32_t metric, const RouteEvent& route);
+  Answer enter_route(std::uint16_t flags, const Prefix& to, std::uint32_t metric, const RouteEvent& route,
+                     bool on_link_gateways);
   Answer change_address(std::uint16_t type, std::uint16_t flags, int ifindex, const Prefix& address);
 
   std::unique_ptr<mnl_socket, Close> socket_;

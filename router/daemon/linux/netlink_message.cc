@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/daemon/linux/netlink_message.h"
 
+#include <linux/fib_rules.h>
 #include <linux/if.h>
 #include <linux/neighbour.h>
+#include <linux/netconf.h>
 #include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace surety {
@@ -62,8 +66,12 @@ std::optional<MacAddress> read_mac(Span bytes) {
   return mac;
 }
 
-// RTA_GATEWAY, RTA_VIA or RTA_OIF, of a route or of one entry of its RTA_MULTIPATH.
-void read_next_hop(int type, Span payload, unsigned family, RouteNextHop& hop) {
+// Attributes of one next hop: of a route, or of one entry of its RTA_MULTIPATH.
+void read_next_hop(int type, Span payload, unsigned family, RouteNextHop& hop, Unsupported& unsupported) {
+  const bool encapsulated =
+      type == RTA_ENCAP || (type == RTA_ENCAP_TYPE && read<std::uint16_t>(payload) != 0);
+  if (encapsulated) unsupported = Unsupported::encapsulation;
+  if (type == RTA_NEWDST) unsupported = Unsupported::translation;
   if (type == RTA_OIF) hop.ifindex = read<int>(payload).value_or(0);
   if (type == RTA_GATEWAY) hop.via = read_address(payload, family);
   if (type == RTA_VIA)  // a gateway of the other family (RFC 5549): struct rtvia is a family and its address
@@ -71,57 +79,143 @@ void read_next_hop(int type, Span payload, unsigned family, RouteNextHop& hop) {
       hop.via = read_address(payload.subspan(sizeof(*via_family)), *via_family);
 }
 
-std::vector<RouteNextHop> read_multipath(Span bytes, unsigned family, bool with_dead) {
+std::vector<RouteNextHop> read_multipath(Span bytes, unsigned family, bool with_dead,
+                                         Unsupported& unsupported) {
   std::vector<RouteNextHop> hops;
   while (const auto entry = read<rtnexthop>(bytes)) {
     if (entry->rtnh_len < sizeof(rtnexthop) || entry->rtnh_len > bytes.size()) break;
     RouteNextHop hop{std::nullopt, entry->rtnh_ifindex};
     hop.weight = static_cast<std::uint16_t>(entry->rtnh_hops + 1);
-    for_each_attribute(bytes.subspan(sizeof(rtnexthop), entry->rtnh_len - sizeof(rtnexthop)),
-                       [&](int type, Span payload) { read_next_hop(type, payload, family, hop); });
+    for_each_attribute(
+        bytes.subspan(sizeof(rtnexthop), entry->rtnh_len - sizeof(rtnexthop)),
+        [&](int type, Span payload) { read_next_hop(type, payload, family, hop, unsupported); });
     if (with_dead || (entry->rtnh_flags & RTNH_F_DEAD) == 0) hops.push_back(hop);
     bytes = behind(bytes, entry->rtnh_len);
   }
   return hops;
 }
 
-// True for a route that forwards or refuses all packets to its destination.
-bool concerns_us(const rtmsg& m) {
-  const bool kind = m.rtm_type == RTN_UNICAST || m.rtm_type == RTN_BLACKHOLE ||
-                    m.rtm_type == RTN_UNREACHABLE || m.rtm_type == RTN_PROHIBIT;
-  const unsigned longest = m.rtm_family == AF_INET6 ? 128 : 32;
-  return kind && is_ip(m.rtm_family) && m.rtm_dst_len <= longest && m.rtm_tos == 0 && m.rtm_src_len == 0 &&
-         (m.rtm_flags & RTM_F_CLONED) == 0;
+// The fixed next hop of a route's type; kNextHopNone: it has next hops of its own; nullopt: of no interest.
+std::optional<std::uint32_t> fixed_next_hop(const rtmsg& m) {
+  switch (m.rtm_type) {
+    case RTN_UNICAST:
+      return kNextHopNone;
+    case RTN_BLACKHOLE:
+    case RTN_BROADCAST:  // directed broadcasts are not forwarded (RFC 2644)
+      return kNextHopBlackhole;
+    case RTN_UNREACHABLE:
+      return kNextHopUnreachable;
+    case RTN_PROHIBIT:
+      return kNextHopProhibited;
+    case RTN_THROW:
+      return kNextHopThrown;
+    case RTN_LOCAL:
+    case RTN_ANYCAST:
+      return kNextHopLocalPrefix;
+    default:
+      return std::nullopt;
+  }
 }
 
-NetlinkEvent parse_route(EventAction action, Span body) {
-  const auto m = read<rtmsg>(body);
-  if (!m || !concerns_us(*m)) return {};
-  const bool adding = action == EventAction::add;
+// True for what the kernel adds for an address: AddressEvent says the same.
+bool comes_with_address(const rtmsg& m) {
+  const bool host = m.rtm_dst_len == (m.rtm_family == AF_INET6 ? 128 : 32);
+  return host && m.rtm_protocol == RTPROT_KERNEL && m.rtm_type != RTN_UNICAST;
+}
+
+bool concerns_us(const rtmsg& m) {
+  const unsigned longest = m.rtm_family == AF_INET6 ? 128 : 32;
+  return is_ip(m.rtm_family) && m.rtm_dst_len <= longest && m.rtm_src_len <= longest &&
+         (m.rtm_flags & RTM_F_CLONED) == 0 && fixed_next_hop(m) && !comes_with_address(m);
+}
+
+// IPv6 adds a route behind the others of its metric, whatever the request (fib6_add_rt2node()).
+RouteOrder order_of(unsigned flags, bool v6) {
+  if ((flags & NLM_F_MULTI) != 0) return RouteOrder::dumped;
+  if ((flags & NLM_F_REPLACE) != 0) return RouteOrder::replace;
+  if ((flags & NLM_F_CREATE) == 0 || (flags & NLM_F_EXCL) != 0) return RouteOrder::only;
+  return v6 || (flags & NLM_F_APPEND) != 0 ? RouteOrder::last : RouteOrder::first;
+}
+
+// RTAX_MTU as far as forwarding obeys it: with IPv6 only if it is locked (ip6_dst_mtu_maybe_forward()).
+std::uint16_t read_mtu(Span metrics, bool v6) {
+  constexpr std::uint32_t kLeast = 68;  // RFC 791
+  std::uint32_t mtu = 0, locks = 0;
+  for_each_attribute(metrics, [&](int type, Span payload) {
+    if (type == RTAX_MTU) mtu = read<std::uint32_t>(payload).value_or(0);
+    if (type == RTAX_LOCK) locks = read<std::uint32_t>(payload).value_or(0);
+  });
+  if (mtu == 0 || (v6 && (locks & 1U << RTAX_MTU) == 0)) return 0;
+  return static_cast<std::uint16_t>(std::clamp(mtu, kLeast, std::uint32_t{UINT16_MAX}));
+}
+
+// RFC 4191 2.1: medium, high, reserved, low.
+std::uint8_t rank_of_preference(std::uint8_t pref) {
+  constexpr std::uint8_t kRanks[] = {1, 0, 1, 2};
+  return kRanks[pref & 3];
+}
+
+// A hash of the properties by which the kernel distinguishes routes, besides those of the event.
+class Identity {
+ public:
+  void add(Span bytes) {
+    for (const std::uint8_t b : bytes) value_ = (value_ ^ b) * 0x01000193;
+  }
+  void add(std::uint8_t byte) { add({&byte, 1}); }
+  std::uint16_t value() const { return static_cast<std::uint16_t>(value_ ^ value_ >> 16); }
+
+ private:
+  std::uint32_t value_ = 0x811c9dc5;  // FNV-1a
+};
+
+// Everything but the next hops of one route.
+RouteEvent begin_route(EventAction action, unsigned flags, const rtmsg& m) {
+  const bool v6 = m.rtm_family == AF_INET6;
   RouteEvent event;
   event.action = action;
-  event.protocol = m->rtm_protocol;
-  event.blackhole = m->rtm_type != RTN_UNICAST;
-  if (m->rtm_type == RTN_UNREACHABLE) event.refusal = kNextHopUnreachable;
-  if (m->rtm_type == RTN_PROHIBIT) event.refusal = kNextHopProhibited;
-  event.to.address = IpAddress::unspecified(m->rtm_family == AF_INET6);
-  event.to.length = m->rtm_dst_len;
+  event.protocol = m.rtm_protocol;
+  event.order = order_of(flags, v6);
+  event.blackhole = m.rtm_type != RTN_UNICAST;
+  if (event.blackhole) event.refusal = *fixed_next_hop(m);
+  event.to.address = IpAddress::unspecified(v6);
+  event.to.length = m.rtm_dst_len;
+  event.selector = m.rtm_src_len != 0 ? std::uint8_t{1} : v6 ? std::uint8_t{0} : m.rtm_tos;
+  if (event.selector != 0) event.unsupported = m.rtm_src_len != 0 ? Unsupported::source : Unsupported::tos;
+  event.preference = v6 ? rank_of_preference(0) : std::uint8_t{0};
+  return event;
+}
+
+NetlinkEvent parse_route(EventAction action, unsigned flags, Span body) {
+  const auto m = read<rtmsg>(body);
+  if (!m || !concerns_us(*m)) return {};
+  const bool adding = action == EventAction::add, v6 = m->rtm_family == AF_INET6;
+  RouteEvent event = begin_route(action, flags, *m);
   std::uint32_t table = m->rtm_table;
   RouteNextHop single;
+  Identity identity;
+  identity.add(m->rtm_protocol);
+  identity.add(m->rtm_scope);
   bool has_destination = m->rtm_dst_len == 0;
   for_each_attribute(behind(body, sizeof(rtmsg)), [&](int type, Span payload) {
     if (type == RTA_TABLE) table = read<std::uint32_t>(payload).value_or(RT_TABLE_UNSPEC);
     if (type == RTA_PRIORITY) event.metric = read<std::uint32_t>(payload).value_or(0);
     if (type == RTA_NH_ID) event.next_hop_id = read<std::uint32_t>(payload).value_or(0);
-    if (type == RTA_MULTIPATH) event.next_hops = read_multipath(payload, m->rtm_family, !adding);
+    if (type == RTA_PREF) event.preference = rank_of_preference(read<std::uint8_t>(payload).value_or(0));
+    if (type == RTA_METRICS) event.mtu = read_mtu(payload, v6);
+    if (type == RTA_METRICS || type == RTA_PREFSRC || type == RTA_SRC) identity.add(payload);
+    if (type == RTA_MULTIPATH)
+      event.next_hops = read_multipath(payload, m->rtm_family, !adding, event.unsupported);
     if (type == RTA_DST)
       if (const auto to = read_address(payload, m->rtm_family)) {
         event.to.address = *to;
         has_destination = true;
       }
-    read_next_hop(type, payload, m->rtm_family, single);
+    read_next_hop(type, payload, m->rtm_family, single, event.unsupported);
   });
-  if (table != RT_TABLE_MAIN || !has_destination) return {};
+  event.identity = identity.value();
+  event.local_table = table == RT_TABLE_LOCAL;
+  if ((table != RT_TABLE_MAIN && !event.local_table) || !has_destination) return {};
+  if (event.local_table && m->rtm_type == RTN_THROW) return {};  // the main table follows in any case
   if (event.to.length > 0 && (is_multicast(event.to.address) || is_link_local_v6(event.to.address)))
     return {};
   if (event.blackhole) {
@@ -131,7 +225,11 @@ NetlinkEvent parse_route(EventAction action, Span body) {
   const bool alive = !adding || (m->rtm_flags & RTNH_F_DEAD) == 0;
   if (event.next_hops.empty() && alive && (single.via || single.ifindex != 0))
     event.next_hops.push_back(single);
-  if (adding && event.next_hops.empty() && event.next_hop_id == 0) return {};
+  event.connected =
+      m->rtm_protocol == RTPROT_KERNEL && event.next_hops.size() == 1 && !event.next_hops[0].via;
+  // A dead route that takes the place of another is an event; in a report it is as good as absent.
+  constexpr unsigned kPlaced = NLM_F_CREATE | NLM_F_REPLACE;
+  if (adding && event.next_hops.empty() && event.next_hop_id == 0 && (flags & kPlaced) == 0) return {};
   return event;
 }
 
@@ -165,6 +263,9 @@ NetlinkEvent parse_next_hop(EventAction action, Span body) {
     if (type == NHA_OIF) event.hop.ifindex = read<int>(payload).value_or(0);
     if (type == NHA_GATEWAY) event.hop.via = read_address(payload, m->nh_family);
     if (type == NHA_FDB) of_bridge = true;
+    const bool encapsulated =
+        type == NHA_ENCAP || (type == NHA_ENCAP_TYPE && read<std::uint16_t>(payload) != 0);
+    if (encapsulated) event.unsupported = Unsupported::encapsulation;
   });
   const bool leads = event.blackhole || !event.group.empty() || event.hop.via || event.hop.ifindex != 0;
   if (event.id == 0 || of_bridge || (action == EventAction::add && !leads)) return {};
@@ -197,16 +298,27 @@ NetlinkEvent parse_address(EventAction action, Span body) {
   const auto m = read<ifaddrmsg>(body);
   if (!m || m->ifa_prefixlen > (m->ifa_family == AF_INET6 ? 128 : 32)) return {};
   // IFA_ADDRESS is the peer's address on a point-to-point link, and IFA_LOCAL then ours.
-  std::optional<IpAddress> address, local;
+  std::optional<IpAddress> address, local, broadcast;
   std::uint8_t protocol = 0;
+  std::uint32_t flags = m->ifa_flags;
   for_each_attribute(behind(body, sizeof(ifaddrmsg)), [&](int type, Span payload) {
     if (type == IFA_ADDRESS) address = read_address(payload, m->ifa_family);
     if (type == IFA_LOCAL) local = read_address(payload, m->ifa_family);
+    if (type == IFA_BROADCAST) broadcast = read_address(payload, m->ifa_family);
+    if (type == IFA_FLAGS) flags = read<std::uint32_t>(payload).value_or(flags);
     if (type == IFA_PROTO) protocol = read<std::uint8_t>(payload).value_or(0);
   });
+  std::optional<Prefix> peer;
+  if (local && address && *address != *local) peer = Prefix{*address, m->ifa_prefixlen};
   if (local) address = local;
   if (!address || is_link_local_v6(*address)) return {};
-  return AddressEvent{action, static_cast<int>(m->ifa_index), {*address, m->ifa_prefixlen}, protocol};
+  return AddressEvent{action,
+                      static_cast<int>(m->ifa_index),
+                      {*address, m->ifa_prefixlen},
+                      protocol,
+                      peer,
+                      (flags & IFA_F_NOPREFIXROUTE) != 0,
+                      broadcast};
 }
 
 NetlinkEvent parse_link(bool deleted, Span body) {
@@ -226,7 +338,74 @@ NetlinkEvent parse_link(bool deleted, Span body) {
   return event;
 }
 
+// A rule's conditions, from its attributes.
+struct RuleConditions {
+  std::uint32_t mark = 0;
+  bool own_packets = false;  // only packets that the machine itself sends, or that come from a local socket
+  bool others = false;
+};
+
+RuleConditions read_conditions(const fib_rule_hdr& m, Span attributes) {
+  RuleConditions c;
+  c.others = m.dst_len != 0 || m.src_len != 0 || m.tos != 0 || (m.flags & FIB_RULE_INVERT) != 0;
+  for_each_attribute(attributes, [&](int type, Span payload) {
+    const std::string_view text(reinterpret_cast<const char*>(payload.data()), payload.size());
+    if (type == FRA_FWMARK) c.mark = read<std::uint32_t>(payload).value_or(0);
+    if (type == FRA_OIFNAME || type == FRA_UID_RANGE) c.own_packets = true;
+    if (type == FRA_IIFNAME && text.starts_with(std::string_view("lo\0", 3))) c.own_packets = true;
+    c.others |= type == FRA_IIFNAME || type == FRA_L3MDEV || type == FRA_TUN_ID || type == FRA_IP_PROTO ||
+                type == FRA_SPORT_RANGE || type == FRA_DPORT_RANGE;
+  });
+  return c;
+}
+
+// The kernel's own rules: the tables local, main and default, in this order.
+bool is_default(const RuleEvent& rule) {
+  return (rule.priority == 0 && rule.table == RT_TABLE_LOCAL) ||
+         (rule.priority == 32766 && rule.table == RT_TABLE_MAIN) ||
+         (rule.priority == 32767 && rule.table == RT_TABLE_DEFAULT);
+}
+
+NetlinkEvent parse_rule(EventAction action, Span body) {
+  const auto m = read<fib_rule_hdr>(body);
+  if (!m || !is_ip(m->family)) return {};
+  RuleEvent rule{.action = action, .v6 = m->family == AF_INET6, .table = m->table};
+  const Span attributes = behind(body, sizeof(fib_rule_hdr));
+  std::string from, to;
+  for_each_attribute(attributes, [&](int type, Span payload) {
+    if (type == FRA_PRIORITY) rule.priority = read<std::uint32_t>(payload).value_or(0);
+    if (type == FRA_TABLE) rule.table = read<std::uint32_t>(payload).value_or(m->table);
+    if (type != FRA_SRC && type != FRA_DST) return;
+    if (const auto a = read_address(payload, m->family))
+      (type == FRA_SRC ? from : to) =
+          to_string(*a) + "/" + std::to_string(type == FRA_SRC ? m->src_len : m->dst_len);
+  });
+  const RuleConditions c = read_conditions(*m, attributes);
+  const bool inverted = (m->flags & FIB_RULE_INVERT) != 0;
+  // The data plane's packets have no mark, and come from no local socket.
+  const bool never = !inverted && (c.own_packets || c.mark != 0);
+  const bool plain = !c.others && c.mark == 0 && m->action == FR_ACT_TO_TBL && is_default(rule);
+  rule.followed = never || plain || m->action == FR_ACT_NOP;
+  rule.text = std::to_string(rule.priority) + ": " + (inverted ? "not " : "") + "from " +
+              (from.empty() ? "all" : from) + (to.empty() ? "" : " to " + to) +
+              (m->action == FR_ACT_TO_TBL ? " lookup " + std::to_string(rule.table)
+                                          : " action " + std::to_string(m->action));
+  return rule;
+}
+
 }  // namespace
+
+bool changes_dead_routes(Span message) {
+  const auto header = read<nlmsghdr>(message);
+  if (!header || header->nlmsg_type != RTM_NEWNETCONF || header->nlmsg_len > message.size()) return false;
+  bool linkdown = false, others = false;
+  for_each_attribute(behind(message.first(header->nlmsg_len), sizeof(nlmsghdr) + sizeof(netconfmsg)),
+                     [&](int type, Span) {
+                       linkdown |= type == NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN;
+                       others |= type == NETCONFA_FORWARDING;
+                     });
+  return linkdown && !others;  // all settings: of a new device
+}
 
 NetlinkEvent parse_message(Span message) {
   const auto header = read<nlmsghdr>(message);
@@ -234,9 +413,9 @@ NetlinkEvent parse_message(Span message) {
   const Span body = message.subspan(sizeof(nlmsghdr), header->nlmsg_len - sizeof(nlmsghdr));
   switch (header->nlmsg_type) {
     case RTM_NEWROUTE:
-      return parse_route(EventAction::add, body);
+      return parse_route(EventAction::add, header->nlmsg_flags, body);
     case RTM_DELROUTE:
-      return parse_route(EventAction::remove, body);
+      return parse_route(EventAction::remove, 0, body);
     case RTM_NEWNEXTHOP:
       return parse_next_hop(EventAction::add, body);
     case RTM_DELNEXTHOP:
@@ -253,6 +432,10 @@ NetlinkEvent parse_message(Span message) {
       return parse_link(false, body);
     case RTM_DELLINK:
       return parse_link(true, body);
+    case RTM_NEWRULE:
+      return parse_rule(EventAction::add, body);
+    case RTM_DELRULE:
+      return parse_rule(EventAction::remove, body);
     default:
       return {};
   }
@@ -270,11 +453,11 @@ void Ipv6Siblings::correct(RouteEvent& event) {
   if (!event.to.address.is_v6()) return;
   const Key key{event.to, event.metric};
   if (event.action == EventAction::add) {
-    if (event.next_hops.size() > 1) {
+    const bool beside = event.next_hops.size() == 1 && !event.next_hops[0].via;
+    if (event.next_hops.size() > 1)
       routes_[key] = event.next_hops;
-    } else {
+    else if (!beside || event.order == RouteOrder::only)
       routes_.erase(key);
-    }
     return;
   }
   const auto known = routes_.find(key);
@@ -283,6 +466,9 @@ void Ipv6Siblings::correct(RouteEvent& event) {
   std::erase_if(rest, [&](const RouteNextHop& hop) {
     return std::ranges::any_of(event.next_hops, [&](const RouteNextHop& gone) { return same(gone, hop); });
   });
+  // A route without a gateway is beside the multipath route, with the same metric.
+  const bool other = std::ranges::any_of(event.next_hops, [](const RouteNextHop& hop) { return !hop.via; });
+  if (other && rest.size() == known->second.size()) return;
   if (rest.size() > 1) {
     known->second = rest;
   } else {
@@ -290,6 +476,7 @@ void Ipv6Siblings::correct(RouteEvent& event) {
   }
   if (rest.empty() || event.next_hops.empty()) return;
   event.action = EventAction::add;
+  event.order = RouteOrder::last;
   event.next_hops = std::move(rest);
 }
 

@@ -19,18 +19,24 @@ namespace surety {
 
 // monostate: not a message of these kinds, not of interest, or malformed.
 using NetlinkEvent =
-    std::variant<std::monostate, RouteEvent, NextHopEvent, NeighborEvent, AddressEvent, LinkEvent>;
+    std::variant<std::monostate, RouteEvent, NextHopEvent, NeighborEvent, AddressEvent, LinkEvent, RuleEvent>;
 
 // `message` starts with a struct nlmsghdr; bytes behind its nlmsg_len are ignored.
 //
-// Routes: main table, unicast or blackhole, unreachable, prohibit. Left out: cloned routes, those for a TOS
-// or a source prefix only, those to multicast or IPv6 link-local destinations (the data plane punts these),
-// and in an addition dead next hops; an addition without a living next hop is no event, unless it refers to a
-// next hop object. Next hop objects: those of bridges are left out; a resilient group is taken as any group.
+// Routes: tables main and local, of each type but multicast. Left out: cloned routes, those to multicast or
+// IPv6 link-local destinations (the data plane punts these), host routes of the table local that come with an
+// address, and in an addition dead next hops; an addition without a living next hop is an event only if it
+// refers to a next hop object, or if the kernel says its place among others (it may replace one). Routes that
+// the data plane cannot do say so (RouteEvent::unsupported).
+// Next hop objects: those of bridges are left out; a resilient group is taken as any group.
 // Neighbours: a state in which the kernel itself would send to the MAC is an addition, fixed where it does
 // not depend on answers and has no NTF_EXT_LEARNED (pin_neighbor()); any other is a removal. Addresses: IPv6
 // link-local ones are left out. A removed link is reported as down.
 NetlinkEvent parse_message(std::span<const std::uint8_t> message);
+
+// True for a message by which routes over links without carrier die or live again, without further events
+// (`ignore_routes_with_linkdown`).
+bool changes_dead_routes(std::span<const std::uint8_t> message);
 
 // IPv6 multipath routes, whose next hops the kernel adds together but removes one at a time.
 //

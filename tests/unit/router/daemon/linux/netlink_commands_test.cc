@@ -66,6 +66,25 @@ TEST_F(NetlinkCommandsTest, ARouteIsAddedWhereThereIsNone) {
   EXPECT_TRUE(shows("route show 10.77.0.0/16", "via 10.9.1.2 "));
 }
 
+// An uplink of a hosting provider: an address of /32, and a gateway that no subnet contains.
+TEST_F(NetlinkCommandsTest, AGatewayOutsideOfAllSubnetsIsOnLink) {
+  for (const char* to : {"10.77.0.0/16", "0.0.0.0/0"}) {
+    const RouteEvent route{.to = prefix(to), .next_hops = {{address("172.31.1.1"), a0_}}};
+    EXPECT_EQ(commands_->add_route(route.to, 1, route), Added::now);
+    EXPECT_EQ(commands_->add_route(route.to, 1, route), Added::already_there);
+  }
+  EXPECT_TRUE(shows("route show 10.77.0.0/16", "via 172.31.1.1 dev a0 metric 1 onlink"));
+  const RouteEvent six{.to = prefix("::/0"), .next_hops = {{address("2001:db8:ffff::1"), a0_}}};
+  commands_->replace_route(six.to, 1, six);
+  EXPECT_TRUE(shows("-6 route show default", "via 2001:db8:ffff::1 dev a0 .*onlink"));
+  const RouteEvent both{.to = prefix("10.78.0.0/16"),
+                        .next_hops = {{address("172.31.1.1"), a0_}, {address("10.9.1.1"), a0_}}};
+  EXPECT_EQ(commands_->add_route(both.to, 1, both), Added::now);
+  EXPECT_TRUE(shows("route show 10.78.0.0/16", "nexthop via 172.31.1.1 dev a0 weight 1 onlink"));
+  const RouteEvent nowhere{.to = prefix("10.79.0.0/16"), .next_hops = {{address("172.31.1.1"), 0}}};
+  EXPECT_THROW(commands_->add_route(nowhere.to, 1, nowhere), std::runtime_error) << "no device";
+}
+
 TEST_F(NetlinkCommandsTest, SeesFilters) {
   run("tc qdisc add dev a0 clsact");
   EXPECT_FALSE(commands_->has_filters(a0_));

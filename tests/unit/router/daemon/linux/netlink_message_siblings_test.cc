@@ -83,6 +83,18 @@ TEST_F(Ipv6SiblingsTest, Ipv4IsLeftAlone) {
             "remove 10.0.0.0/8 via 192.0.2.1 dev 3");
 }
 
+// `ip -6 route append` of a route without a gateway: it joins no multipath route.
+TEST_F(Ipv6SiblingsTest, ARouteWithoutAGatewayIsBesideTheOthers) {
+  corrected(add({"fe80::1", "fe80::2"}));
+  RouteEvent device = add({});
+  device.next_hops.push_back({{}, 3});
+  device.order = RouteOrder::last;
+  corrected(device);
+  device.action = EventAction::remove;
+  EXPECT_EQ(corrected(device), "remove 2001:db8::/32 dev 3");
+  EXPECT_EQ(corrected(remove({"fe80::1"})), "add 2001:db8::/32 via fe80::2 dev 3");
+}
+
 TEST_F(Ipv6SiblingsTest, Clear) {
   corrected(add({"fe80::1", "fe80::2"}));
   siblings_.clear();

@@ -2,8 +2,10 @@
 #include "router/daemon/linux/netlink_message.h"
 
 #include <gtest/gtest.h>
+#include <linux/fib_rules.h>
 #include <linux/if.h>
 #include <linux/neighbour.h>
+#include <linux/netconf.h>
 #include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
@@ -172,6 +174,16 @@ TEST(NetlinkMessage, NextHopObjects) {
       "add nhid 7 1*1 2*256 3*257");
 }
 
+TEST(NetlinkMessage, EncapsulationOfANextHopObject) {
+  const auto id = attribute(NHA_ID, 7U), dev = attribute(NHA_OIF, 3);
+  const auto type = attribute(NHA_ENCAP_TYPE, std::uint16_t{5});
+  EXPECT_EQ(parsed(message(RTM_NEWNEXTHOP, next_hop(AF_INET6),
+                           {id, dev, type, attribute(NHA_ENCAP, Octets{1, 2, 3, 4})})),
+            "add nhid 7 dev 3 unsupported encapsulation");
+  EXPECT_EQ(parsed(message(RTM_NEWNEXTHOP, next_hop(AF_INET6), {id, dev, type})),
+            "add nhid 7 dev 3 unsupported encapsulation");
+}
+
 TEST(NetlinkMessage, NextHopObjectsThatSayNothing) {
   const auto id = attribute(NHA_ID, 7U), dev = attribute(NHA_OIF, 3);
   EXPECT_EQ(parsed(message(RTM_NEWNEXTHOP, next_hop(AF_INET), {dev})), "nothing") << "no id";
@@ -201,13 +213,39 @@ TEST(NetlinkMessage, RefusingRoutes) {
     EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8, static_cast<unsigned char>(type)),
                              {kTen, attribute(RTA_OIF, 1)})),
               std::string("add 10.0.0.0/8 ") + words);
-  for (const unsigned char type : {RTN_LOCAL, RTN_BROADCAST, RTN_ANYCAST, RTN_MULTICAST, RTN_THROW, RTN_NAT})
+  for (const unsigned char type : {RTN_MULTICAST, RTN_NAT, RTN_XRESOLVE})
     EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8, type), {kTen, kDev3})), "nothing") << int{type};
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8, RTN_THROW), {kTen})), "add 10.0.0.0/8 throw");
 }
 
-TEST(NetlinkMessage, OnlyTheMainTable) {
+rtmsg in_local_table(unsigned char length, unsigned char type, unsigned char protocol) {
+  rtmsg m = ipv4_route(length, type);
+  m.rtm_table = RT_TABLE_LOCAL;
+  m.rtm_protocol = protocol;
+  return m;
+}
+
+// `ip route add local 10.0.0.0/8 dev lo`, and what comes with `ip address add`.
+TEST(NetlinkMessage, TheTableLocal) {
+  const auto host = attribute(RTA_DST, address("10.0.0.1"));
+  const auto local = [&](unsigned char type, unsigned char protocol) {
+    return parsed(message(RTM_NEWROUTE, in_local_table(8, type, protocol), {kTen, kDev3}));
+  };
+  EXPECT_EQ(local(RTN_LOCAL, RTPROT_BOOT), "add 10.0.0.0/8 local table local proto 3");
+  EXPECT_EQ(local(RTN_LOCAL, RTPROT_KERNEL), "add 10.0.0.0/8 local table local proto 2") << "a subnet on lo";
+  EXPECT_EQ(local(RTN_ANYCAST, RTPROT_BOOT), "add 10.0.0.0/8 local table local proto 3");
+  EXPECT_EQ(local(RTN_BROADCAST, RTPROT_BOOT), "add 10.0.0.0/8 blackhole table local proto 3");
+  EXPECT_EQ(local(RTN_THROW, RTPROT_BOOT), "nothing") << "the main table is asked next in any case";
+  for (const unsigned char type : {RTN_LOCAL, RTN_BROADCAST, RTN_ANYCAST})
+    EXPECT_EQ(parsed(message(RTM_NEWROUTE, in_local_table(32, type, RTPROT_KERNEL), {host, kDev3})),
+              "nothing");
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, in_local_table(32, RTN_LOCAL, 66), {host, kDev3})),
+            "add 10.0.0.1/32 local table local proto 66");
+}
+
+TEST(NetlinkMessage, OnlyTheTablesMainAndLocal) {
   rtmsg local = ipv4_route(8);
-  local.rtm_table = RT_TABLE_LOCAL;
+  local.rtm_table = RT_TABLE_DEFAULT;
   EXPECT_EQ(parsed(message(RTM_NEWROUTE, local, {kTen, kDev3})), "nothing");
   // RTA_TABLE has the number where 8 bits are too few, and wins.
   EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {kTen, kDev3, attribute(RTA_TABLE, 1000U)})),
@@ -221,8 +259,87 @@ TEST(NetlinkMessage, RoutesForOnlySomePackets) {
   cloned.rtm_flags = RTM_F_CLONED;
   tos.rtm_tos = 0x10;
   source.rtm_src_len = 64;
-  for (const auto& m : {cloned, tos, source})
-    EXPECT_EQ(parsed(message(RTM_NEWROUTE, m, {kTen, kDev3})), "nothing");
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, cloned, {kTen, kDev3})), "nothing");
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, tos, {kTen, kDev3})), "add 10.0.0.0/8 unsupported tos dev 3");
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, source, {kDev3})), "add ::/0 unsupported source dev 3");
+  const auto from = message(RTM_NEWROUTE, tos, {kTen, kDev3});
+  EXPECT_EQ(std::get<RouteEvent>(parse_message(from)).selector, 0x10);
+}
+
+// Of SRv6, MPLS, IP tunnels: nothing may leave in the clear.
+TEST(NetlinkMessage, EncapsulationIsUnsupported) {
+  const auto type = attribute(RTA_ENCAP_TYPE, std::uint16_t{5});
+  const auto none = attribute(RTA_ENCAP_TYPE, std::uint16_t{0});
+  const auto encap = attribute(RTA_ENCAP | NLA_F_NESTED, Octets{1, 2, 3, 4});
+  const std::string refused = "add 10.0.0.0/8 unsupported encapsulation via 192.0.2.1 dev 3";
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {kTen, kVia, kDev3, type, encap})), refused);
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {encap, kTen, kVia, kDev3})), refused);
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {kTen, kVia, kDev3, none})),
+            "add 10.0.0.0/8 via 192.0.2.1 dev 3");
+  const auto hops = attribute(RTA_MULTIPATH, hop(3, 0, kVia) + hop(4, 0, kVia + type + encap));
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {kTen, hops})),
+            "add 10.0.0.0/8 unsupported encapsulation via 192.0.2.1 dev 3 via 192.0.2.1 dev 4");
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8),
+                           {kTen, kVia, kDev3, attribute(RTA_NEWDST, address("192.0.2.9"))})),
+            "add 10.0.0.0/8 unsupported translation via 192.0.2.1 dev 3");
+}
+
+TEST(NetlinkMessage, MtuOfARoute) {
+  const auto metrics = [](std::uint32_t mtu, std::uint32_t lock) {
+    return attribute(RTA_METRICS | NLA_F_NESTED, attribute(RTAX_LOCK, lock) + attribute(RTAX_MTU, mtu));
+  };
+  const auto six = [](const Octets& of) { return parsed(message(RTM_NEWROUTE, ipv6_route(0), {kDev3, of})); };
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {kTen, kDev3, metrics(1400, 0)})),
+            "add 10.0.0.0/8 dev 3 mtu 1400");
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {kTen, kDev3, metrics(1400, 1U << RTAX_MTU)})),
+            "add 10.0.0.0/8 dev 3 mtu 1400");
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {kTen, kDev3, metrics(1, 0)})),
+            "add 10.0.0.0/8 dev 3 mtu 68");
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {kTen, kDev3, metrics(70000, 0)})),
+            "add 10.0.0.0/8 dev 3 mtu 65535");
+  EXPECT_EQ(six(metrics(1400, 0)), "add ::/0 dev 3") << "the kernel's forwarding does not obey it";
+  EXPECT_EQ(six(metrics(1400, 1U << RTAX_MTU)), "add ::/0 dev 3 mtu 1400");
+  EXPECT_EQ(six(attribute(RTA_METRICS, Octets{3, 0, 2, 0, 9})), "add ::/0 dev 3") << "malformed";
+}
+
+RouteOrder order(Octets bytes, unsigned flags) {
+  auto header = nlmsghdr{};
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  header.nlmsg_flags = static_cast<std::uint16_t>(flags);
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  return std::get<RouteEvent>(parse_message(bytes)).order;
+}
+
+TEST(NetlinkMessage, PlaceAmongRoutesOfOneMetric) {
+  const Octets four = message(RTM_NEWROUTE, ipv4_route(8), {kTen, kDev3});
+  const Octets six = message(RTM_NEWROUTE, ipv6_route(0), {kDev3});
+  EXPECT_EQ(order(four, NLM_F_EXCL | NLM_F_CREATE), RouteOrder::only);
+  EXPECT_EQ(order(four, NLM_F_CREATE), RouteOrder::first);
+  EXPECT_EQ(order(four, NLM_F_CREATE | NLM_F_APPEND), RouteOrder::last);
+  EXPECT_EQ(order(four, NLM_F_REPLACE), RouteOrder::replace);
+  EXPECT_EQ(order(four, NLM_F_MULTI), RouteOrder::dumped);
+  EXPECT_EQ(order(six, NLM_F_CREATE), RouteOrder::last);
+  EXPECT_EQ(order(six, NLM_F_REPLACE), RouteOrder::replace);
+}
+
+// It may take the place of a living one.
+TEST(NetlinkMessage, ADeadRouteWithAPlaceIsOne) {
+  rtmsg dead = ipv4_route(8);
+  dead.rtm_flags = RTNH_F_DEAD;
+  Octets bytes = message(RTM_NEWROUTE, dead, {kTen, kVia, kDev3});
+  EXPECT_EQ(order(bytes, NLM_F_REPLACE), RouteOrder::replace);
+}
+
+TEST(NetlinkMessage, RoutesThatDifferInLittleAreToldApart) {
+  const auto identity = [](unsigned char protocol, const Octets& more) {
+    rtmsg m = ipv4_route(8);
+    m.rtm_protocol = protocol;
+    return std::get<RouteEvent>(parse_message(message(RTM_NEWROUTE, m, {kTen, kDev3, more}))).identity;
+  };
+  const auto source = attribute(RTA_PREFSRC, address("192.0.2.7"));
+  EXPECT_EQ(identity(3, {}), identity(3, {}));
+  EXPECT_NE(identity(3, {}), identity(4, {}));
+  EXPECT_NE(identity(3, {}), identity(3, source));
 }
 
 TEST(NetlinkMessage, MulticastAndLinkLocalDestinations) {
@@ -294,7 +411,11 @@ TEST(NetlinkMessage, Addresses) {
   const auto ours = attribute(IFA_LOCAL, address("10.1.0.254"));
   const auto peer = attribute(IFA_ADDRESS, address("10.1.0.1"));
   EXPECT_EQ(interface_address(RTM_NEWADDR, AF_INET, 24, {ours, ours}), "add 10.1.0.254/24 dev 3");
-  EXPECT_EQ(interface_address(RTM_DELADDR, AF_INET, 32, {peer, ours}), "remove 10.1.0.254/32 dev 3");
+  EXPECT_EQ(interface_address(RTM_DELADDR, AF_INET, 32, {peer, ours}),
+            "remove 10.1.0.254/32 dev 3 peer 10.1.0.1/32");
+  EXPECT_EQ(interface_address(RTM_NEWADDR, AF_INET, 24,
+                              {ours, attribute(IFA_FLAGS, std::uint32_t{IFA_F_NOPREFIXROUTE})}),
+            "add 10.1.0.254/24 dev 3 noprefixroute");
   EXPECT_EQ(interface_address(RTM_NEWADDR, AF_INET, 33, {ours}), "nothing");
   const auto global = attribute(IFA_ADDRESS, address("2001:db8::fe"));
   EXPECT_EQ(interface_address(RTM_NEWADDR, AF_INET6, 64, {global}), "add 2001:db8::fe/64 dev 3");
@@ -366,6 +487,54 @@ TEST(NetlinkMessage, LyingLengths) {
   }
 }
 
+fib_rule_hdr rule_to(std::uint8_t table) {
+  fib_rule_hdr m{};
+  m.family = AF_INET;
+  m.table = table;
+  m.action = FR_ACT_TO_TBL;
+  return m;
+}
+
+TEST(NetlinkMessage, Rules) {
+  const auto priority = [](std::uint32_t p) { return attribute(FRA_PRIORITY, p); };
+  EXPECT_EQ(parsed(message(RTM_NEWRULE, rule_to(RT_TABLE_LOCAL), {})),
+            "add rule 0: from all lookup 255 followed");
+  EXPECT_EQ(parsed(message(RTM_NEWRULE, rule_to(RT_TABLE_MAIN), {priority(32766)})),
+            "add rule 32766: from all lookup 254 followed");
+  EXPECT_EQ(parsed(message(RTM_NEWRULE, rule_to(RT_TABLE_MAIN), {priority(7)})),
+            "add rule 7: from all lookup 254");
+  fib_rule_hdr from = rule_to(0);
+  from.src_len = 8;
+  EXPECT_EQ(
+      parsed(message(RTM_NEWRULE, from,
+                     {priority(7), attribute(FRA_TABLE, 1000U), attribute(FRA_SRC, address("10.0.0.0"))})),
+      "add rule 7: from 10.0.0.0/8 lookup 1000");
+  EXPECT_EQ(parsed(message(RTM_DELRULE, rule_to(100), {priority(7)})), "remove rule 7: from all lookup 100");
+  // No packet of the data plane meets these.
+  for (const auto& condition :
+       {attribute(FRA_FWMARK, 5U), attribute(FRA_IIFNAME, "lo"), attribute(FRA_OIFNAME, "eth0")})
+    EXPECT_EQ(parsed(message(RTM_NEWRULE, rule_to(100), {priority(7), condition})),
+              "add rule 7: from all lookup 100 followed");
+  fib_rule_hdr inverted = rule_to(100);
+  inverted.flags = FIB_RULE_INVERT;
+  EXPECT_EQ(parsed(message(RTM_NEWRULE, inverted, {priority(7), attribute(FRA_FWMARK, 5U)})),
+            "add rule 7: not from all lookup 100");
+  EXPECT_EQ(parsed(message(RTM_NEWRULE, rule_to(100), {priority(7), attribute(FRA_IIFNAME, "lo0")})),
+            "add rule 7: from all lookup 100");
+  EXPECT_EQ(parsed(message(RTM_NEWRULE, std::uint16_t{AF_INET}, {})), "nothing") << "truncated";
+}
+
+TEST(NetlinkMessage, ASettingThatMakesRoutesDead) {
+  const auto ignore = attribute(NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN, 1);
+  const auto forwarding = attribute(NETCONFA_FORWARDING, 1);
+  const netconfmsg four{AF_INET};
+  EXPECT_TRUE(changes_dead_routes(message(RTM_NEWNETCONF, four, {ignore})));
+  EXPECT_FALSE(changes_dead_routes(message(RTM_NEWNETCONF, four, {forwarding})));
+  EXPECT_FALSE(changes_dead_routes(message(RTM_NEWNETCONF, four, {ignore, forwarding})));
+  EXPECT_FALSE(changes_dead_routes(message(RTM_NEWNETCONF, four, {})));
+  EXPECT_FALSE(changes_dead_routes(message(RTM_NEWLINK, four, {ignore})));
+}
+
 TEST(NetlinkMessage, ImpossiblePrefixesAndUnknownKinds) {
   EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(33), {kTen, kDev3})), "nothing");
   EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {attribute(RTA_DST, address("2001:db8::")), kDev3})),
@@ -373,7 +542,9 @@ TEST(NetlinkMessage, ImpossiblePrefixesAndUnknownKinds) {
   rtmsg mpls = ipv4_route(20);
   mpls.rtm_family = AF_MPLS;
   EXPECT_EQ(parsed(message(RTM_NEWROUTE, mpls, {kTen, kDev3})), "nothing");
-  EXPECT_EQ(parsed(message(RTM_NEWRULE, ipv4_route(8), {kTen, kDev3})), "nothing");
+  rtmsg bridge = ipv4_route(8);
+  bridge.rtm_family = AF_BRIDGE;
+  EXPECT_EQ(parsed(message(RTM_NEWRULE, bridge, {kTen, kDev3})), "nothing");
   EXPECT_EQ(parsed(message(NLMSG_ERROR, nlmsgerr{}, {})), "nothing");
 }
 

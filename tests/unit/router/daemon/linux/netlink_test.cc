@@ -39,6 +39,9 @@ class Mirror : public NetlinkMonitor::Handler {
     note("address " + to_string(e.address) + " dev " + std::to_string(e.ifindex), e.action, text_of(e));
   }
   void on(const LinkEvent& e) override { note("link " + e.name, EventAction::add, text_of(e)); }
+  void on(const RuleEvent& e) override {
+    if (!e.v6) note("rule " + e.text, e.action, text_of(e));
+  }
   void on_resync_begin() override {
     synchronized = false;
     seen_.clear();
@@ -134,11 +137,32 @@ TEST_F(NetlinkMonitorTest, FollowsRoutes) {
 }
 
 TEST_F(NetlinkMonitorTest, OtherTablesAreNotOurs) {
+  run("ip rule add from 10.5.0.0/16 lookup 100 priority 7");
   run("ip route add 10.77.0.0/16 via 10.9.1.1 table 100");
   run("ip route add 10.78.0.0/16 via 10.9.1.1 table 1000");
   follow();
   expect_no_route("10.77.0.0/16 metric 0");
   expect_no_route("10.78.0.0/16 metric 0");
+  EXPECT_THAT(mirror_.now, Contains(Pair("rule 7: from 10.5.0.0/16 lookup 100", ::testing::_)));
+  EXPECT_THAT(mirror_.now, Contains(Pair("rule 0: from all lookup 255", ::testing::EndsWith("followed"))));
+  run("ip rule del priority 7");
+  follow();
+  EXPECT_THAT(mirror_.now, Not(Contains(Pair("rule 7: from 10.5.0.0/16 lookup 100", ::testing::_))));
+}
+
+// A link without carrier, and the other route at once when the setting is made, which has no event of its
+// own.
+TEST_F(NetlinkMonitorTest, ASettingOfTheKernelMakesARouteDead) {
+  run("ip route add 10.77.0.0/16 via 10.9.1.1 && ip link set b0 down");
+  follow();
+  expect_route("10.77.0.0/16 metric 0", "add 10.77.0.0/16");
+  run("sysctl -q net.ipv4.conf.a0.ignore_routes_with_linkdown=1");
+  follow();
+  expect_no_route("10.77.0.0/16 metric 0");
+  expect_no_route("10.9.1.0/24 metric 0");
+  run("sysctl -q net.ipv4.conf.a0.ignore_routes_with_linkdown=0");
+  follow();
+  expect_route("10.77.0.0/16 metric 0", "add 10.77.0.0/16");
 }
 
 TEST_F(NetlinkMonitorTest, OneOfSeveralIpv6NextHopsGoes) {

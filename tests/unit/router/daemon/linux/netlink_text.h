@@ -19,14 +19,18 @@ inline Prefix prefix(const std::string& text) {
 
 inline std::string text_of(const RouteEvent& r) {
   std::string out = (r.action == EventAction::add ? "add " : "remove ") + to_string(r.to);
-  constexpr const char* kRefusals[] = {"?", " blackhole", "?", " unreachable", " prohibited"};
+  constexpr const char* kRefusals[] = {"?", " blackhole", "?",      " unreachable", " prohibited",
+                                       "?", "?",          " throw", " local"};
   if (r.blackhole) out += kRefusals[r.refusal];
+  if (r.unsupported != Unsupported::none) out += " unsupported " + std::string(name(r.unsupported));
   for (const auto& hop : r.next_hops)
     out += (hop.via ? " via " + to_string(*hop.via) : "") +
            (hop.ifindex != 0 ? " dev " + std::to_string(hop.ifindex) : "") +
            (hop.weight != 1 ? " weight " + std::to_string(hop.weight) : "");
   if (r.next_hop_id != 0) out += " nhid " + std::to_string(r.next_hop_id);
   if (r.metric != 0) out += " metric " + std::to_string(r.metric);
+  if (r.mtu != 0) out += " mtu " + std::to_string(r.mtu);
+  if (r.local_table) out += " table local";
   if (r.protocol != 0) out += " proto " + std::to_string(r.protocol);
   return out;
 }
@@ -35,6 +39,7 @@ inline std::string text_of(const NextHopEvent& n) {
   if (n.hop.via) out += " via " + to_string(*n.hop.via);
   if (n.hop.ifindex != 0) out += " dev " + std::to_string(n.hop.ifindex);
   for (const auto& m : n.group) out += " " + std::to_string(m.id) + "*" + std::to_string(m.weight);
+  if (n.unsupported != Unsupported::none) out += " unsupported " + std::string(name(n.unsupported));
   return out + (n.blackhole ? " blackhole" : "");
 }
 inline std::string text_of(const NeighborEvent& n) {
@@ -45,11 +50,16 @@ inline std::string text_of(const NeighborEvent& n) {
 }
 inline std::string text_of(const AddressEvent& a) {
   return (a.action == EventAction::add ? "add " : "remove ") + to_string(a.address) + " dev " +
-         std::to_string(a.ifindex);
+         std::to_string(a.ifindex) + (a.peer ? " peer " + to_string(*a.peer) : "") +
+         (a.no_prefix_route ? " noprefixroute" : "");
 }
 inline std::string text_of(const LinkEvent& l) {
   return std::to_string(l.ifindex) + ": " + l.name + (l.up ? " up" : " down") + " mtu " +
          std::to_string(l.mtu) + " " + to_string(l.mac);
+}
+inline std::string text_of(const RuleEvent& r) {
+  return (r.action == EventAction::add ? "add rule " : "remove rule ") + r.text +
+         (r.followed ? " followed" : "");
 }
 inline std::string text_of(std::monostate) {
   return "nothing";
