@@ -58,7 +58,8 @@
   X(forced,                queue,     policy, "RIO: average above max")                                          \
   X(overflow,              queue,     policy, "queue full")                                                      \
   X(port_gone,             queue,     policy, "a reload removed its egress port")                                \
-  X(interface_gone,        queue,     policy, "a reload removed its egress interface")
+  X(interface_gone,        queue,     policy, "a reload removed its egress interface")                               \
+  X(device_mtu,            queue,     error,  "larger than what the device of its egress port can send")
 // clang-format on
 
 namespace surety {

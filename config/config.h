@@ -82,6 +82,8 @@ struct Port {
   // `twin: NAME | off`: the kernel's TAP device for a port whose own device has none; empty: off; no value:
   // one called as the port, where the process may make it.
   std::optional<std::string> twin;
+  // MTU of the device, if it is lower than `mtu`; 0: it is not. Not from YAML: the router follows the device.
+  std::uint16_t device_mtu = 0;
 
   bool exists() const { return !name.empty(); }  // false: a place without a port (reload.h)
 };

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "router/daemon/device_events.h"
 #include "router/daemon/hand_over.h"
 #include "router/daemon/ports/eal.h"
 #include "router/daemon/ports/memory_plan.h"
@@ -38,6 +39,11 @@ rte_ring* make_ring(const config::Config& c, std::size_t workers) {
   return ring;
 }
 
+config::Config with_device_mtus(config::Config c) {
+  for (config::Port& port : c.ports) port.device_mtu = DpdkPort::device_mtu_found(port);
+  return c;
+}
+
 }  // namespace
 
 ForwardingPlane::ForwardingPlane(const config::Config& config, config::Config placed, const EalPlan& plan,
@@ -46,7 +52,7 @@ ForwardingPlane::ForwardingPlane(const config::Config& config, config::Config pl
       hugepages_(plan.hugepages),
       new_ports_(config.router.new_ports),
       held_packets_(config.flow_table.held_packets),
-      snapshot_(std::make_unique<Snapshot>(std::move(placed))),
+      snapshot_(std::make_unique<Snapshot>(with_device_mtus(std::move(placed)))),
       pools_("surety", config, plan_pool(config, cores_.size(), hugepages_)),
       ports_(pools_),
       forwarding_(config.dpdk.max_routes, static_cast<unsigned>(cores_.size())),
@@ -70,6 +76,8 @@ void ForwardingPlane::open_ports(EventLog& events) {
   work_ = plan_work(config, cores_, ports_.abilities(config));
   for (std::size_t p = 0; p < config.ports.size(); ++p)
     if (ports_.is_open(p)) ports_.start(p, work_.ports[p]);
+  for (const config::Port& port : config.ports)
+    if (port.device_mtu != 0) events.add(device_events::mtu(port));
 }
 
 // A router starts with the existing devices: an operator connected by another port can fix the rest.

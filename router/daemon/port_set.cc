@@ -96,6 +96,29 @@ void PortSet::change(const config::Config& now, const config::Config& next) {
   }
 }
 
+std::vector<DeviceChange> PortSet::follow_devices(const config::Config& config) {
+  std::vector<DeviceChange> changes;
+  for (std::size_t p = 0; p < config.ports.size(); ++p) {
+    const config::Port& port = config.ports[p];
+    const std::string interface = DpdkPort::interface(port.device);
+    if (!port.exists() || !is_open(p) || interface.empty()) continue;
+    const InterfaceState before = ports_[p]->followed();
+    const auto now = state_of(interface);
+    if (!now || *now == before || now->index != before.index) continue;
+    const std::uint16_t mtu = ports_[p]->device_mtu(port);
+    ports_[p]->follow(*now);
+    if (ports_[p]->device_mtu(port) != mtu) changes.push_back({p, before, *now});
+  }
+  return changes;
+}
+
+void PortSet::note_device_mtus(config::Config& config) const {
+  for (std::size_t p = 0; p < config.ports.size(); ++p) {
+    config::Port& port = config.ports[p];
+    port.device_mtu = is_open(p) ? ports_[p]->device_mtu(port) : DpdkPort::device_mtu_found(port);
+  }
+}
+
 std::vector<PortAbility> PortSet::abilities(const config::Config& config) const {
   std::vector<PortAbility> abilities(config.ports.size());
   for (std::size_t p = 0; p < abilities.size(); ++p) {

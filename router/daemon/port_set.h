@@ -22,6 +22,12 @@
 
 namespace surety {
 
+// A change of a port's device by another program.
+struct DeviceChange {
+  std::size_t place = 0;
+  InterfaceState before, now;
+};
+
 // A device could not be opened or changed.
 struct PortError : std::runtime_error {
   PortError(std::string name, const std::string& what) : std::runtime_error(what), port(std::move(name)) {}
@@ -59,6 +65,12 @@ class PortSet {
   void close_removed(const config::Config& config);
   // Changes the settings of all ports that are in both configurations, or of none: then it throws PortError.
   void change(const config::Config& now, const config::Config& next);
+
+  // Follows what other programs have changed of the devices of open ports, and returns the changes that
+  // concern the ports. The workers must be updated().
+  std::vector<DeviceChange> follow_devices(const config::Config& config);
+  // Enters the MTUs of devices into a configuration, before change() applies it.
+  void note_device_mtus(config::Config& config) const;
 
   // Capabilities of each port; for a port that is not open only whether it exists.
   std::vector<PortAbility> abilities(const config::Config& config) const;

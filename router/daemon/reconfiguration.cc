@@ -12,6 +12,7 @@
 
 #include "config/reload.h"
 #include "router/daemon/control.h"
+#include "router/daemon/device_events.h"
 #include "router/daemon/forwarding_plane.h"
 #include "router/daemon/observatory.h"
 #include "router/daemon/ports/port_device.h"
@@ -186,6 +187,7 @@ void Reconfiguration::tell_reloaded(const std::vector<config::Change>& changes) 
 void Reconfiguration::go_on_by(config::Config config, const config::PortPlaces& places) {
   ForwardingPlane& plane = parts_.plane;
   Laps laps;
+  plane.ports().note_device_mtus(config);
   ForwardingPlane::Next next = plane.prepare(std::move(config));
   const config::Config& wanted = next.snapshot->config;
   parts_.servers.admit(wanted.metrics);
@@ -264,6 +266,27 @@ void Reconfiguration::open_appeared() {
                              fmt::format("port {}: its device has appeared", port),
                              {{"port", port}, {"state", "found"}}});
   }
+}
+
+// The configuration stays the same, with what the devices have now.
+void Reconfiguration::follow_devices(Time now) {
+  if (now < next_follow_) return;
+  next_follow_ = now + kFollowEvery;
+  ForwardingPlane& plane = parts_.plane;
+  const std::vector<DeviceChange> changes = plane.ports().follow_devices(plane.config());
+  unpublished_ |= !changes.empty();
+  if (!unpublished_) return;
+  try {
+    go_on_by(plane.config(), places_);
+  } catch (const std::exception& e) {
+    if (std::exchange(follow_trouble_, e.what()) != e.what())
+      spdlog::error("a change of a device is not followed yet: {}", e.what());
+    return;
+  }
+  unpublished_ = false;
+  follow_trouble_.clear();
+  for (const DeviceChange& change : changes)
+    parts_.log.events().add(device_events::mtu(plane.config().ports[change.place]));
 }
 
 }  // namespace surety

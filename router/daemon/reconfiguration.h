@@ -10,11 +10,13 @@
 // without packets, and it is opened as soon as the old one is closed.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "conditioners/units.h"
 #include "config/changes.h"
 #include "config/parse.h"
 #include "config/reload.h"
@@ -30,6 +32,8 @@ class Servers;
 
 class Reconfiguration {
  public:
+  static constexpr Duration kFollowEvery = std::chrono::milliseconds(200);
+
   // The parts of a router that have a configuration.
   struct Parts {
     ForwardingPlane& plane;
@@ -76,6 +80,9 @@ class Reconfiguration {
   bool open_waiting();
   // Opens the devices that were missing and exist now.
   void open_appeared();
+  // Follows what other programs have changed of the ports' devices, if kFollowEvery has passed. The workers
+  // must be updated().
+  void follow_devices(Time now);
 
  private:
   config::ParseResult parse(const std::string& file, const config::Config* running) const;
@@ -93,8 +100,11 @@ class Reconfiguration {
   InForce in_force_;
   InForce fall_back_;  // the previous one: used again if devices of in_force_ cannot be opened
   config::PortPlaces places_;
-  bool waiting_ = false;                  // devices of new ports were in use by others
-  std::string appearance_trouble_;        // why a device that appeared was not opened
+  bool waiting_ = false;            // devices of new ports were in use by others
+  std::string appearance_trouble_;  // why a device that appeared was not opened
+  Time next_follow_{};
+  bool unpublished_ = false;              // a change of a device has no snapshot yet
+  std::string follow_trouble_;            // why
   std::vector<config::Diagnostic> said_;  // diagnostics of the last configuration read
   std::string refusal_;                   // why it was refused, if no line is to blame
   Json changed_ = Json::array();          // changes of the last configuration adopted

@@ -263,6 +263,8 @@ void Router::round(bool& more, std::atomic<bool>& reload) {
     trial_->reload("");
   }
   if (trial_->is_over(plane_->now()) && updated()) trial_->end();
+  if (updated() && !reconfiguration_->waits() && !succession_->has_begun())
+    reconfiguration_->follow_devices(plane_->now());
   plane_->workers().scan_flows(plane_->now());
 }
 

@@ -55,6 +55,21 @@ unsigned mtu_of(const std::string& interface) {
   return ask(interface, SIOCGIFMTU, request) ? static_cast<unsigned>(request.ifr_mtu) : 0;
 }
 
+std::optional<InterfaceState> state_of(const std::string& interface) {
+  const Fd control(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ifreq request{};
+  interface.copy(request.ifr_name, IFNAMSIZ - 1);
+  const auto answers = [&](unsigned long what) { return ::ioctl(control.get(), what, &request) == 0; };
+  InterfaceState state;
+  if (answers(SIOCGIFINDEX)) {
+    state.index = request.ifr_ifindex;
+    if (answers(SIOCGIFMTU)) state.mtu = static_cast<unsigned>(request.ifr_mtu);
+    if (answers(SIOCGIFHWADDR)) std::memcpy(state.mac.data(), request.ifr_hwaddr.sa_data, state.mac.size());
+    return state;
+  }
+  return errno == ENODEV ? std::optional(state) : std::nullopt;
+}
+
 bool bring_up(const std::string& interface) {
   ifreq request{};
   if (!ask(interface, SIOCGIFFLAGS, request)) return false;

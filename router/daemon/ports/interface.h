@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "config/address.h"
+
 namespace surety {
 
 // True if it is up, with a carrier. DPDK's drivers for kernel devices always report a link that is up.
@@ -27,6 +29,17 @@ std::string driver_of(const std::string& interface);
 
 // MTU of an interface; 0: there is no such interface.
 unsigned mtu_of(const std::string& interface);
+
+// State of an interface that other programs may change while a router uses it. Another index: the interface
+// was deleted or renamed, and another one has its name; 0: no interface has it.
+struct InterfaceState {
+  int index = 0;
+  unsigned mtu = 0;
+  MacAddress mac{};
+  friend bool operator==(const InterfaceState&, const InterfaceState&) = default;
+};
+// nullopt: it cannot be read.
+std::optional<InterfaceState> state_of(const std::string& interface);
 
 // Sets it up if it is down. false, with errno: the kernel refuses; ENODEV: there is no such interface.
 bool bring_up(const std::string& interface);

@@ -33,6 +33,22 @@ using Kind = config::Device::Kind;
 // The time when an AF_XDP port was closed, by this thread or by the previous process.
 std::chrono::steady_clock::time_point last_xdp_closed{};
 
+// VLAN tags by which a frame may exceed the MTU of its interface: a packet socket takes one (packet(7)), NICs
+// and veth devices two.
+constexpr std::uint32_t kTag = 4;
+std::uint32_t tags_beyond_mtu(Kind kind) {
+  return kind == Kind::af_packet ? kTag : 2 * kTag;
+}
+
+// `mtu` if it is lower than `wanted`, and a link may have it (RFC 791); else 0.
+std::uint16_t lower_mtu(unsigned mtu, std::uint16_t wanted) {
+  constexpr unsigned kLeast = 68;
+  return mtu != 0 && mtu < wanted ? static_cast<std::uint16_t>(std::max(mtu, kLeast)) : std::uint16_t{0};
+}
+
+// The MTU that a port leaves as the interface has it.
+constexpr std::uint16_t kUntouchedMtu = 1500;
+
 }  // namespace
 
 DpdkPort::DpdkPort(const config::Port& config, std::size_t index, rte_mempool* pool,
@@ -134,6 +150,23 @@ void DpdkPort::start(std::uint16_t rx_queues, Spread spread) {
   start_device(spread);
   if (config_.device.kind == Kind::af_xdp) programs_ = programs.appeared();
   if (config_.promiscuous) set_promiscuous(true);
+  if (const auto now = state_of(interface_); now && now->index != 0) follow(*now);
+}
+
+void DpdkPort::follow(const InterfaceState& now) {
+  followed_ = now;
+  if (now.mtu != 0)
+    largest_frame_.store(now.mtu + RTE_ETHER_HDR_LEN + tags_beyond_mtu(config_.device.kind),
+                         std::memory_order_relaxed);
+}
+
+std::uint16_t DpdkPort::device_mtu(const config::Port& config) const {
+  return config.mtu == config_.mtu ? lower_mtu(followed_.mtu, config.mtu) : std::uint16_t{0};
+}
+
+std::uint16_t DpdkPort::device_mtu_found(const config::Port& config) {
+  const std::string name = interface(config.device);
+  return name.empty() || config.mtu != kUntouchedMtu ? std::uint16_t{0} : lower_mtu(mtu_of(name), config.mtu);
 }
 
 // A virtual device without this setting receives every frame anyway.
@@ -156,6 +189,11 @@ void DpdkPort::change(const config::Port& next) {
   } catch (...) {
     set_mtu(config_.mtu);
     throw;
+  }
+  if (next.mtu != config_.mtu && !interface_.empty()) {
+    InterfaceState now = followed_;
+    now.mtu = mtu_of(interface_);
+    follow(now);
   }
   config_ = next;
 }
@@ -233,7 +271,7 @@ void DpdkPort::set_up_queues() {
 }
 
 void DpdkPort::set_up_mtu() {
-  if (config_.mtu != 1500) set_mtu(config_.mtu);
+  if (config_.mtu != kUntouchedMtu) set_mtu(config_.mtu);
 }
 
 // Virtual devices may not support MTUs; their frames are as large as their buffers.

@@ -10,6 +10,7 @@
 #include <rte_mempool.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -20,6 +21,7 @@
 #include "router/daemon/linux/bpf_programs.h"
 #include "router/daemon/linux/steer.h"
 #include "router/daemon/memif/port.h"
+#include "router/daemon/ports/interface.h"
 #include "router/daemon/ports/port_device.h"
 #include "router/daemon/ports/process_lock.h"
 #include "router/daemon/ports/receive_queues.h"
@@ -51,6 +53,17 @@ class DpdkPort {
   // Applies another configuration of the same device: MTU, promiscuous. Throws std::runtime_error if the
   // device cannot; then it is unchanged.
   void change(const config::Port& next);
+
+  // The state of the kernel interface that the port has followed last; index 0: it has no interface.
+  const InterfaceState& followed() const { return followed_; }
+  // Follows a change of the interface's MTU.
+  void follow(const InterfaceState& now);
+  // MTU of the interface if it is lower than that of `config`; 0: it is not, or change() will set it.
+  std::uint16_t device_mtu(const config::Port& config) const;
+  // device_mtu() of a port that is not open yet.
+  static std::uint16_t device_mtu_found(const config::Port& config);
+  // Bytes of the largest frame that the device sends. Thread-safe.
+  std::uint32_t largest_frame() const { return largest_frame_.load(std::memory_order_relaxed); }
 
   // Prepares for opening devices that another process has just closed.
   static void follow_another();
@@ -120,6 +133,8 @@ class DpdkPort {
   std::uint16_t rx_queues_ = 0;
   bool started_ = false;
   unsigned mtu_found_ = 0;  // original MTU of the kernel interface, if it was changed; else 0
+  InterfaceState followed_;
+  std::atomic<std::uint32_t> largest_frame_ = UINT32_MAX;
   PortAbility ability_;
   MacAddress mac_{};
   WakeFds wakes_;

@@ -104,7 +104,13 @@ std::size_t Transmitter::transmit(Port& port, Time now) {
     context_.meter.lap(Stage::dequeue, port.end);
   }
   std::uint64_t bytes = 0;
-  for (std::size_t i = port.begin; i < port.end; ++i) bytes += port.mbufs[i]->pkt_len;
+  std::uint32_t largest = 0;
+  for (std::size_t i = port.begin; i < port.end; ++i) {
+    bytes += port.mbufs[i]->pkt_len;
+    largest = std::max(largest, port.mbufs[i]->pkt_len);
+  }
+  if (largest > port.device->largest_frame()) [[unlikely]]
+    bytes -= drop_oversized(port);
   const std::size_t sent = port.device->transmit({port.mbufs.data() + port.begin, port.end - port.begin});
   PortCounters& c = context_.counters[port.index];
   c.tx_packets += sent;
@@ -114,6 +120,25 @@ std::size_t Transmitter::transmit(Port& port, Time now) {
   c.tx_bytes += bytes;
   context_.meter.lap(Stage::tx, sent);
   return sent;
+}
+
+// Drops the packets that the device does not send, which its driver would free without counting them. Returns
+// their bytes.
+std::uint64_t Transmitter::drop_oversized(Port& port) {
+  std::uint64_t bytes = 0;
+  std::size_t kept = port.begin;
+  for (std::size_t i = port.begin; i < port.end; ++i) {
+    rte_mbuf* const m = port.mbufs[i];
+    if (m->pkt_len <= port.device->largest_frame()) {
+      port.mbufs[kept++] = m;
+      continue;
+    }
+    bytes += m->pkt_len;
+    context_.disposal.drop_owned(m, port.index, DropReason::device_mtu);
+  }
+  port.end = kept;
+  context_.disposal.flush();
+  return bytes;
 }
 
 // Frames of this router always have headroom. A removed interface may be counted as the one that has its

@@ -147,6 +147,24 @@ Findings link(const HostFacts& p) {
   return all;
 }
 
+// A running router uses the lower of the two MTUs; one that starts sets the configuration's, unless it is
+// 1500.
+Findings mtus(const HostFacts& p) {
+  Findings all;
+  for (const auto* port : kernel_ports(p)) {
+    const std::string& name = port->device.name;
+    const auto mtu = p.host.number("/sys/class/net/" + name + "/mtu");
+    if (mtu && *mtu < port->mtu && (p.running || port->mtu == 1500))
+      all.push_back(
+          warning(fmt::format("port {}: {} has an MTU of {}, below the configured {}: larger packets are "
+                              "refused with an ICMP error",
+                              port->name, name, *mtu, port->mtu),
+                  fmt::format("ip link set {} mtu {}", shell_text({name}), port->mtu)));
+  }
+  if (all.empty() && !kernel_ports(p).empty()) all.push_back(ok("the devices have the configured MTUs"));
+  return all;
+}
+
 Findings queues(const HostFacts& p) {
   Findings all;
   for (const auto* port : p.ports_with({Kind::af_xdp})) {
@@ -164,9 +182,9 @@ Findings queues(const HostFacts& p) {
 }  // namespace
 
 std::span<const Check> checks_of_devices() {
-  static constexpr std::array kChecks{Check{"devices", devices}, Check{"access", kept},
-                                      Check{"iommu", iommu},     Check{"drivers", drivers},
-                                      Check{"link", link},       Check{"queues", queues}};
+  static constexpr std::array kChecks{Check{"devices", devices}, Check{"access", kept}, Check{"iommu", iommu},
+                                      Check{"drivers", drivers}, Check{"link", link},   Check{"mtu", mtus},
+                                      Check{"queues", queues}};
   return kChecks;
 }
 

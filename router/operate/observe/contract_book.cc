@@ -2,6 +2,7 @@
 #include "router/operate/observe/contract_book.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <tuple>
@@ -24,10 +25,14 @@ double mean(std::uint64_t bytes, std::uint64_t packets) {
   return packets == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(packets);
 }
 
-// Bytes of packets whose sender has chosen a neighbor that does not answer, or a length that does not fit.
+// Reasons that a sender causes: a neighbor that does not answer, or a length that does not fit.
+constexpr std::array kOfTheSenders{DropReason::neighbor_unresolved, DropReason::mtu_exceeded,
+                                   DropReason::device_mtu};
+
+// Bytes of packets dropped for these reasons.
 double of_the_senders(const Loss& lost) {
-  const std::uint64_t packets =
-      packets_of(lost, DropReason::neighbor_unresolved) + packets_of(lost, DropReason::mtu_exceeded);
+  std::uint64_t packets = 0;
+  for (const DropReason reason : kOfTheSenders) packets += packets_of(lost, reason);
   return static_cast<double>(packets) *
          mean(lost.bytes[0] + lost.bytes[1], lost.packets[0] + lost.packets[1]);
 }
@@ -35,8 +40,8 @@ double of_the_senders(const Loss& lost) {
 std::optional<DropReason> cause(const Loss& lost) {
   std::optional<DropReason> most;
   for (const DropReason reason : kLossReasons) {
-    if (place_of(reason) == LossPlace::conditioner || reason == DropReason::neighbor_unresolved ||
-        reason == DropReason::mtu_exceeded)
+    if (place_of(reason) == LossPlace::conditioner ||
+        std::ranges::find(kOfTheSenders, reason) != kOfTheSenders.end())
       continue;
     if (packets_of(lost, reason) > (most ? packets_of(lost, *most) : 0)) most = reason;
   }

@@ -37,7 +37,8 @@ inline constexpr std::array kLossReasons{DropReason::buffer,
                                          DropReason::forced,
                                          DropReason::overflow,
                                          DropReason::port_gone,
-                                         DropReason::interface_gone};
+                                         DropReason::interface_gone,
+                                         DropReason::device_mtu};
 enum class LossPlace : std::uint8_t { conditioner, queue, other };
 inline constexpr std::array<const char*, 3> kLossPlaces{"conditioner", "queue", "other"};
 constexpr LossPlace place_of(DropReason reason) {

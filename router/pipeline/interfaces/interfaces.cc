@@ -16,6 +16,11 @@ std::uint16_t filter(const std::optional<std::size_t>& f) {
   return f ? static_cast<std::uint16_t>(*f) : kNoFilter;
 }
 
+// The largest packet that leaves by the port or an interface on it, whose own MTU is `mtu`.
+std::uint16_t usable_mtu(std::uint16_t mtu, const config::Port& port) {
+  return port.device_mtu != 0 ? std::min(mtu, port.device_mtu) : mtu;
+}
+
 bool may_lease(config::Port::Trust trust, const std::vector<Prefix>& addresses) {
   return trust == config::Port::Trust::core &&
          std::ranges::all_of(addresses, [](const Prefix& p) { return p.address.is_v6(); });
@@ -33,7 +38,7 @@ Interfaces::Interfaces(const config::Config& config, const Interfaces* before)
     : tables_(config.ports.size()) {
   place_ports(config);
   place(config, before);
-  for (std::size_t d = 0; d < blocks_.size(); ++d) fill(config.interfaces[d], blocks_[d], d);
+  for (std::size_t d = 0; d < blocks_.size(); ++d) fill(config, blocks_[d], d);
   build_tables();
   summarize();
 }
@@ -58,7 +63,7 @@ void Interfaces::place_ports(const config::Config& config) {
     InterfaceRecord& r = records_.emplace_back();
     r.port = static_cast<std::uint8_t>(p);
     r.link = static_cast<InterfaceIndex>(p);
-    r.mtu = port.mtu;
+    r.mtu = usable_mtu(port.mtu, port);
     r.trust = port.trust;
     r.source_check = port.source_check;
     r.definition = kNoInterface;
@@ -128,11 +133,12 @@ InterfaceIndex Interfaces::find_room(std::size_t count, const std::vector<bool>&
   return static_cast<InterfaceIndex>(at - count);
 }
 
-void Interfaces::fill(const config::Interface& i, const Block& block, std::size_t definition) {
+void Interfaces::fill(const config::Config& config, const Block& block, std::size_t definition) {
+  const config::Interface& i = config.interfaces[definition];
   InterfaceRecord r;
   const std::uint16_t protocol = i.service_tag ? kServiceTag : kCustomerTag;
   r.port = static_cast<std::uint8_t>(i.port);
-  r.mtu = i.mtu;
+  r.mtu = usable_mtu(i.mtu, config.ports[i.port]);
   r.link = block.first;
   r.definition = static_cast<std::uint16_t>(definition);
   r.filter_in = filter(i.filter_in);

@@ -135,7 +135,7 @@ class Interfaces {
   void place_ports(const config::Config& config);
   void place(const config::Config& config, const Interfaces* before);
   static InterfaceIndex find_room(std::size_t count, const std::vector<bool>& taken, std::size_t from);
-  void fill(const config::Interface& i, const Block& block, std::size_t definition);
+  void fill(const config::Config& config, const Block& block, std::size_t definition);
   void build_tables();
 
   struct Summary {

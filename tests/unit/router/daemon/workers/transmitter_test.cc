@@ -106,6 +106,24 @@ TEST_F(TransmitterTest, WhatADeviceDoesNotAcceptStaysFirst) {
   EXPECT_EQ(d.ports[kDown].tx_bytes, all.size() * all[0].size());
 }
 
+TEST_F(TransmitterTest, WhatADeviceCannotSendIsADropAndNotSilence) {
+  constexpr unsigned kMtu = 1000, kHeaders = 14 + 2 * 4;
+  ports[kDown]->follow({.index = 1, .mtu = kMtu, .mac = {}});
+  const std::vector<Octets> frames{udp_frame({}, 1200), udp_frame({}, kMtu),
+                                   udp_frame({}, kMtu + kHeaders - 13)};
+  for (const Octets& frame : frames) {
+    rte_mbuf* m = to_mbuf(frame);
+    ASSERT_EQ(fabric.injected(kDown)->enqueue({&m, 1}), 1u);
+  }
+  transmitter.take_over(d.now);
+  EXPECT_EQ(transmitter.transmit(d.now), 1u);
+  EXPECT_EQ(device.out, std::vector<Octets>{frames[1]});
+  EXPECT_EQ(d.drops(kDown, DropReason::device_mtu), 2u);
+  EXPECT_EQ(d.ports[kDown].tx_bytes, frames[1].size());
+  EXPECT_EQ(d.ports[kDown].enqueued, d.ports[kDown].tx_packets + d.drops(kDown, DropReason::device_mtu));
+  EXPECT_TRUE(transmitter.sent());
+}
+
 TEST_F(TransmitterTest, AllThatIsLeftIsFreed) {
   device.accepts = 0;
   hand_over(0, 200);

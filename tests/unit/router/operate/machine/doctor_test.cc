@@ -206,6 +206,18 @@ TEST_F(Doctor, LinksThatAreDownCutOrSlow) {
   expect("link", kWarning, "its shape is above the 100 Mbit/s", "{shape: 100 Mbit/s}");
 }
 
+TEST_F(Doctor, AnMtuBelowTheConfiguration) {
+  m_.put("/sys/class/net/eth1/mtu", "1400\n");
+  expect("mtu", kWarning, "port lan: eth1 has an MTU of 1400, below the configured 1500",
+         "ip link set eth1 mtu 1500");
+  configure("version: 1\nports:\n  lan: {device: af_xdp eth1, mtu: 2000, addresses: [10.1.0.1/24]}\n");
+  expect("mtu", kOk, "", "");  // the router sets it when it starts
+  runs();
+  expect("mtu", kWarning, "below the configured 2000", "ip link set eth1 mtu 2000");
+  m_.put("/sys/class/net/eth1/mtu", "9000\n");
+  expect("mtu", kOk, "the devices have the configured MTUs", "");
+}
+
 TEST_F(Doctor, QueuesThatNobodyReads) {
   m_.put("/sys/class/net/eth1/queues/rx-1/rps_cpus", "0");
   expect("queues", kError, "eth1 has 2 receive queues, the router reads 1", "ethtool -L eth1 combined 1");

@@ -35,6 +35,18 @@ TEST(Interfaces, PortsComeFirstAndAreThemselves) {
   EXPECT_EQ(i.customer(0), "a");
 }
 
+TEST(Interfaces, HaveNoLargerMtuThanTheDeviceOfTheirPort) {
+  config::Config c = configured(kAcme + kGlobex + kHomes);
+  c.ports[0].device_mtu = 1450;
+  const Interfaces i(c);
+  EXPECT_EQ(i[0].mtu, 1450);
+  EXPECT_EQ(i[i.of_definition(0)].mtu, 1400) << "lower by itself";
+  EXPECT_EQ(i[i.of_definition(1)].mtu, 1450);
+  EXPECT_EQ(i.least_mtu(0), 1400);
+  EXPECT_EQ(i[1].mtu, 2000) << "another port";
+  EXPECT_EQ(i[i.of_definition(2)].mtu, 2000);
+}
+
 TEST(Interfaces, AreFoundByPortTagsAndProtocol) {
   const Interfaces i(configured(kAcme + kGlobex + kHomes));
   EXPECT_EQ(i.find(0, kCustomerTag, 107, 0), i.of_definition(0));

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/daemon/device_events.h"
+
+#include <fmt/format.h>
+
+namespace surety::device_events {
+
+Event mtu(const config::Port& port) {
+  const std::string& device = port.device.name;
+  if (port.device_mtu == 0)
+    return {EventLevel::notice,
+            EventKind::link,
+            fmt::format("port {}: the MTU of {} is no longer below the configured {}", port.name, device,
+                        port.mtu),
+            {{"port", port.name}, {"mtu", port.mtu}}};
+  return {EventLevel::warning,
+          EventKind::link,
+          fmt::format("port {}: {} has an MTU of {}, below the configured {}: it is the port's; "
+                      "`ip link set {} mtu {}` raises it",
+                      port.name, device, port.device_mtu, port.mtu, device, port.mtu),
+          {{"port", port.name}, {"mtu", port.device_mtu}}};
+}
+
+}  // namespace surety::device_events

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Other programs change the devices of ports while the router runs: it follows within a second, or says what it cannot do."""
+import json
+import re
+
+import pytest
+from scapy.layers.inet import ICMP, IP, UDP
+from scapy.layers.l2 import Ether
+
+from harness import Router, Wire, law, wait_for
+from pair import Pair, ports
+
+KINDS = ["af_xdp", "af_packet"]
+
+
+@pytest.fixture(params=KINDS)
+def lab(request):
+    with Pair() as pair:
+        pair.device = request.param
+        yield pair
+
+
+def events(router):
+    return [row["text"] for row in json.loads(router.show("events", "--json").stdout)]
+
+
+def said(router, text):
+    """the event"""
+    return wait_for(lambda: any(text in event for event in events(router)))
+
+
+def reaches(lab, size=56, *options):
+    """Pings of that many bytes that are answered, of five."""
+    text = lab.a.namespace.run("ping", "-n", "-c", "5", "-i", "0.05", "-W", "1", "-s", str(size), *options, lab.b.address(4), check=False).stdout
+    return int(re.search(r"(\d+) received", text)[1])
+
+
+@pytest.mark.parametrize("when", ["before", "while"])
+def test_the_lower_mtu_of_device_and_configuration_holds(lab, when):
+    lab.b.namespace.ip("link", "set", "eth0", "mtu", "1400")  # a veth device receives no more than its own MTU
+    if when == "before":
+        lab.router.ip("link", "set", "wan0", "mtu", "1400")
+    with Router(lab.router, ports(lab.device)) as router:
+        if when == "while":
+            lab.meet()
+            lab.router.ip("link", "set", "wan0", "mtu", "1400")
+        said(router, "port wan0: wan0 has an MTU of 1400, below the configured 1500")
+        lab.meet()
+        with Wire(lab.a) as wire:
+            wire.send(Ether(src=lab.a.mac, dst=lab.router.mac("lan0")) / IP(src="10.1.0.1", dst="10.2.0.1", flags="DF") / UDP(sport=1001, dport=9) / bytes(1472))
+            error = wire.find(lambda p: ICMP in p and p[ICMP].type == 3)
+        assert (error[ICMP].code, error[ICMP].nexthopmtu) == (4, 1400)
+        assert reaches(lab, 1372, "-M", "do") == 5
+        assert reaches(lab, 1472, "-M", "dont") == 5, "in fragments"
+        law(router.metrics())
+        lab.router.ip("link", "set", "wan0", "mtu", "1500")
+        lab.b.namespace.ip("link", "set", "eth0", "mtu", "1500")
+        said(router, "the MTU of wan0 is no longer below the configured 1500")
+        lab.a.namespace.ip("route", "flush", "cache")
+        wait_for(lambda: reaches(lab, 1472) == 5)
+        router.settle()
+    assert "mtu 1500" in lab.router.ip("link", "show", "wan0").stdout

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/daemon/device_events.h"
+
+#include <gtest/gtest.h>
+
+namespace surety {
+namespace {
+
+config::Port port() {
+  config::Port p;
+  p.name = "wan0";
+  p.device = {
+      .kind = config::Device::Kind::af_xdp, .name = "eth1", .server = false, .rx_file = {}, .tx_file = {}};
+  return p;
+}
+
+TEST(DeviceEvents, AnMtuThatIsTooLowIsAWarningWithTheFix) {
+  config::Port p = port();
+  p.device_mtu = 1400;
+  const Event low = device_events::mtu(p);
+  EXPECT_EQ(low.level, EventLevel::warning);
+  EXPECT_EQ(low.text,
+            "port wan0: eth1 has an MTU of 1400, below the configured 1500: it is the port's; "
+            "`ip link set eth1 mtu 1500` raises it");
+  EXPECT_EQ(low.fields, Json({{"port", "wan0"}, {"mtu", 1400}}));
+  p.device_mtu = 0;
+  const Event again = device_events::mtu(p);
+  EXPECT_EQ(again.level, EventLevel::notice);
+  EXPECT_EQ(again.text, "port wan0: the MTU of eth1 is no longer below the configured 1500");
+}
+
+}  // namespace
+}  // namespace surety
