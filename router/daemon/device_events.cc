@@ -21,4 +21,12 @@ Event mtu(const config::Port& port) {
           {{"port", port.name}, {"mtu", port.device_mtu}}};
 }
 
+Event mac(const config::Port& port, const MacAddress& before, const MacAddress& now) {
+  return {EventLevel::notice,
+          EventKind::link,
+          fmt::format("port {}: the MAC address of {} is {} now, and was {}; it is announced to hosts",
+                      port.name, port.device.name, to_string(now), to_string(before)),
+          {{"port", port.name}, {"mac", to_string(now)}}};
+}
+
 }  // namespace surety::device_events

@@ -9,5 +9,7 @@ namespace surety::device_events {
 
 // The MTU of the port's device is now Port::device_mtu, or no longer below the port's.
 Event mtu(const config::Port& port);
+// The port has followed the MAC address of its device.
+Event mac(const config::Port& port, const MacAddress& before, const MacAddress& now);
 
 }  // namespace surety::device_events

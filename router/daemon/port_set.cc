@@ -102,12 +102,13 @@ std::vector<DeviceChange> PortSet::follow_devices(const config::Config& config) 
     const config::Port& port = config.ports[p];
     const std::string interface = DpdkPort::interface(port.device);
     if (!port.exists() || !is_open(p) || interface.empty()) continue;
-    const InterfaceState before = ports_[p]->followed();
     const auto now = state_of(interface);
-    if (!now || *now == before || now->index != before.index) continue;
+    if (!now || *now == ports_[p]->followed() || now->index != ports_[p]->followed().index) continue;
     const std::uint16_t mtu = ports_[p]->device_mtu(port);
+    const MacAddress mac = ports_[p]->mac();
     ports_[p]->follow(*now);
-    if (ports_[p]->device_mtu(port) != mtu) changes.push_back({p, before, *now});
+    const bool other_mtu = ports_[p]->device_mtu(port) != mtu, other_mac = ports_[p]->mac() != mac;
+    if (other_mtu || other_mac) changes.push_back({p, other_mtu, other_mac, mac});
   }
   return changes;
 }

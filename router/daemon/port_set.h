@@ -25,7 +25,8 @@ namespace surety {
 // A change of a port's device by another program.
 struct DeviceChange {
   std::size_t place = 0;
-  InterfaceState before, now;
+  bool mtu = false, mac = false;  // changes of
+  MacAddress mac_before{};
 };
 
 // A device could not be opened or changed.

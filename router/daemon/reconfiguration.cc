@@ -285,8 +285,13 @@ void Reconfiguration::follow_devices(Time now) {
   }
   unpublished_ = false;
   follow_trouble_.clear();
-  for (const DeviceChange& change : changes)
-    parts_.log.events().add(device_events::mtu(plane.config().ports[change.place]));
+  for (const DeviceChange& change : changes) {
+    const config::Port& port = plane.config().ports[change.place];
+    if (change.mtu) parts_.log.events().add(device_events::mtu(port));
+    if (change.mac)
+      parts_.log.events().add(
+          device_events::mac(port, change.mac_before, plane.ports().all()[change.place]->mac()));
+  }
 }
 
 }  // namespace surety

@@ -32,7 +32,7 @@ class Servers;
 
 class Reconfiguration {
  public:
-  static constexpr Duration kFollowEvery = std::chrono::milliseconds(200);
+  static constexpr Duration kFollowEvery = std::chrono::milliseconds(100);
 
   // The parts of a router that have a configuration.
   struct Parts {

@@ -238,6 +238,22 @@ void LinkOpener::change_addresses(const config::Config& before) {
   });
 }
 
+// Addresses and routes stay. A link without a responder has no hosts.
+void LinkOpener::change_macs(Time now) {
+  links_.for_each([&](ControlPort& c) {
+    const auto mac = c.open ? mac_of_(links_.port_of(c)) : std::nullopt;
+    if (!mac || *mac == c.mac) return;
+    c.mac = *mac;
+    c.addresses.emplace(links_.addresses_of(c), c.mac, links_.router_addresses());
+    try {
+      if (c.twin) c.twin->set_mac(c.mac);
+    } catch (const std::runtime_error& e) {
+      spdlog::warn("{}: {}", links_.name_of(c), e.what());
+    }
+    if (c.responder) c.responder->change_mac(c.mac, now);
+  });
+}
+
 // The routes of a TAP mirror are gone with it, and the port has no kernel side.
 void LinkOpener::lose_device(int fd) {
   links_.for_each([&](ControlPort& c) {

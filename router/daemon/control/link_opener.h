@@ -46,6 +46,8 @@ class LinkOpener {
   void close(const config::Config& next, const Interfaces& interfaces);
   // Changes the addresses of links that are open; `before`: the previous configuration.
   void change_addresses(const config::Config& before);
+  // Changes the MAC address of links that are open and whose device has another one.
+  void change_macs(Time now);
   // Handles the removal of the device with this descriptor (`ip link del`).
   void lose_device(int fd);
 

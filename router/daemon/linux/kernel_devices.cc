@@ -166,7 +166,7 @@ Fd make_tap(const std::string& name) {
   return tun::make(name, IFF_TAP);
 }
 
-void set_mac(const std::string& name, const MacAddress& mac) {
+void give_mac(const std::string& name, const MacAddress& mac) {
   ifreq request = tun::request_for(name);
   request.ifr_hwaddr.sa_family = ARPHRD_ETHER;
   std::ranges::transform(mac, request.ifr_hwaddr.sa_data,
@@ -192,7 +192,7 @@ TapMirror::TapMirror(const TapMirrorSettings& settings)
     : name_(settings.name),
       fd_(make_tap(name_)),
       ifindex_(static_cast<int>(::if_nametoindex(name_.c_str()))) {
-  set_mac(name_, settings.mac);
+  give_mac(name_, settings.mac);
   set_mtu(name_, settings.mtu);
   set_carrier(false);
   behave_as_router(name_);
@@ -205,6 +205,10 @@ bool TapMirror::write(std::span<const std::uint8_t> frame) {
 
 std::span<const std::uint8_t> TapMirror::read(std::span<std::uint8_t> room) {
   return tun::read(fd_, room);
+}
+
+void TapMirror::set_mac(const MacAddress& mac) {
+  give_mac(name_, mac);
 }
 
 void TapMirror::set_carrier(bool up) {

@@ -45,7 +45,11 @@ Responder::Responder(const MacAddress& mac, PortAddresses addresses, std::uint16
 }
 
 void Responder::announce() {
-  if (answers_ == Answers::none || bindings_) return;  // thousands of members get no announcement
+  if (answers_ == Answers::all) write_announcements();
+}
+
+void Responder::write_announcements() {
+  if (bindings_) return;  // thousands of members get no announcement
   for (const auto& own : addresses_.list()) {
     const Slot slot = outbox_.next();
     if (slot.data == nullptr) return;
@@ -64,6 +68,14 @@ void Responder::announce() {
 
 void Responder::link_up(Time now) {
   announce();
+  neighbors_.restart(now);
+}
+
+void Responder::change_mac(const MacAddress& mac, Time now) {
+  mac_ = mac;
+  const bool v6 = std::ranges::any_of(addresses_.list(), [](const Prefix& p) { return p.address.is_v6(); });
+  if (answers_ == Answers::all && v6) addresses_.add({nd::link_local(mac), 64});
+  write_announcements();
   neighbors_.restart(now);
 }
 

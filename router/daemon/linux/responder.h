@@ -104,6 +104,9 @@ class Responder {
   }
   // The link came up, maybe to other neighbours.
   void link_up(Time now);
+  // The port has another MAC address: announces its addresses, also those of a kernel, and resolves its
+  // neighbours again, whose answers to earlier requests go to the previous address.
+  void change_mac(const MacAddress& mac, Time now);
 
   // Writes frames to be sent now, at most room.size() of up to mtu + 14 bytes; returns their number. Call it
   // until the result is less than the room, whenever next_wakeup() has come, and after next_change().
@@ -124,6 +127,7 @@ class Responder {
 
  private:
   void announce();
+  void write_announcements();
   ResponderResult judge(std::span<const std::uint8_t> frame, Time now);
   ResponderResult on_arp(std::span<const std::uint8_t> bytes, Time now);
   ResponderResult on_discovery(std::span<const std::uint8_t> frame, const IpPacket& packet, Time now);

@@ -155,6 +155,7 @@ void DpdkPort::start(std::uint16_t rx_queues, Spread spread) {
 
 void DpdkPort::follow(const InterfaceState& now) {
   followed_ = now;
+  if (!config_.mac && now.mac != MacAddress{}) mac_ = now.mac;
   if (now.mtu != 0)
     largest_frame_.store(now.mtu + RTE_ETHER_HDR_LEN + tags_beyond_mtu(config_.device.kind),
                          std::memory_order_relaxed);

@@ -56,7 +56,8 @@ class DpdkPort {
 
   // The state of the kernel interface that the port has followed last; index 0: it has no interface.
   const InterfaceState& followed() const { return followed_; }
-  // Follows a change of the interface's MTU.
+  // Follows a change of the interface's MTU and MAC address. Workers adopt the MAC address with their next
+  // snapshot; they must be updated().
   void follow(const InterfaceState& now);
   // MTU of the interface if it is lower than that of `config`; 0: it is not, or change() will set it.
   std::uint16_t device_mtu(const config::Port& config) const;

@@ -8,7 +8,7 @@ from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.l2 import Ether
 
 from harness import Router, Wire, law, wait_for
-from pair import Pair, ports
+from pair import LAN, Pair, ports
 
 KINDS = ["af_xdp", "af_packet"]
 
@@ -60,3 +60,25 @@ def test_the_lower_mtu_of_device_and_configuration_holds(lab, when):
         wait_for(lambda: reaches(lab, 1472) == 5)
         router.settle()
     assert "mtu 1500" in lab.router.ip("link", "show", "wan0").stdout
+
+
+def test_another_mac_address_is_the_ports(lab):
+    """Both ports get another one, as by a bond's fail-over: hosts learn it at once, and no packet leaves with the previous one."""
+    with Router(lab.router, ports(lab.device)) as router:
+        lab.meet()
+        macs = {"lan0": "02:00:00:00:00:88", "wan0": "02:00:00:00:00:99"}
+        for name, mac in macs.items():
+            lab.router.ip("link", "set", name, "address", mac)
+        for name, mac in macs.items():
+            said(router, f"port {name}: the MAC address of {name} is {mac} now")
+        wait_for(lambda: reaches(lab) == 5)
+        with Wire(lab.a) as near, Wire(lab.b) as far:
+            near.send(Ether(src=lab.a.mac, dst=macs["lan0"]) / IP(src="10.1.0.1", dst="10.2.0.1") / UDP(sport=1000, dport=4001) / b"payload")
+            assert far.find(lambda p: UDP in p and p[UDP].dport == 4001)[Ether].src == macs["wan0"]
+        assert lab.a.namespace.ip("neigh", "show", "10.1.0.254").stdout.split("lladdr ")[1].split()[0] == macs["lan0"]
+        assert lab.b.namespace.ip("neigh", "show", "10.2.0.254").stdout.split("lladdr ")[1].split()[0] == macs["wan0"]
+        for family in (4, 6):
+            wait_for(lambda: lab.a.reaches(lab.b.address(family)))
+        for address in LAN:
+            assert lab.a.namespace.run("ping", "-n", "-c", "1", "-w", "5", address.split("/")[0], check=False).returncode == 0
+        law(router.metrics())

@@ -29,5 +29,14 @@ TEST(DeviceEvents, AnMtuThatIsTooLowIsAWarningWithTheFix) {
   EXPECT_EQ(again.text, "port wan0: the MTU of eth1 is no longer below the configured 1500");
 }
 
+TEST(DeviceEvents, AnotherMacAddressIsNamedWithThePrevious) {
+  const Event e = device_events::mac(port(), {2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 0x99});
+  EXPECT_EQ(e.level, EventLevel::notice);
+  EXPECT_EQ(e.text,
+            "port wan0: the MAC address of eth1 is 02:00:00:00:00:99 now, and was 02:00:00:00:00:01; it is "
+            "announced to hosts");
+  EXPECT_EQ(e.fields, Json({{"port", "wan0"}, {"mac", "02:00:00:00:00:99"}}));
+}
+
 }  // namespace
 }  // namespace surety

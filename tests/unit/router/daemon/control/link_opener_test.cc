@@ -44,6 +44,7 @@ struct LinkOpenerTest : testing::Test {
     const config::Config before = links.configure(next, interfaces);
     bed.routes.configure(next, interfaces);
     opener.change_addresses(before);
+    opener.change_macs(kStart);
     opener.open(kStart);
   }
 };
@@ -114,6 +115,22 @@ TEST_F(LinkOpenerTest, AddressesChangeWhileALinkIsOpen) {
   EXPECT_TRUE(lan.responder->addresses().of_port(address("10.1.0.253")));
   EXPECT_FALSE(lan.responder->addresses().of_port(address("10.1.0.254")));
   EXPECT_TRUE(links.link(kWan)->responder->addresses().of_router(address("10.1.0.253")));
+}
+
+TEST_F(LinkOpenerTest, LinksFollowTheMacAddressOfTheirPort) {
+  opener.open(kStart);
+  bed.collector.collect(kStart);
+  bed.sent.clear();
+  macs[kLan] = MacAddress{2, 0, 0, 0, 0, 0x77};
+  change(links.config());
+  for (const InterfaceIndex i : {InterfaceIndex{kLan}, acme}) EXPECT_EQ(links.link(i)->mac, *macs[kLan]) << i;
+  for (const InterfaceIndex i : {InterfaceIndex{kWan}, homes})
+    EXPECT_EQ(links.link(i)->mac, port_mac(kWan)) << i;
+  bed.collector.collect(kStart);
+  ASSERT_EQ(bed.frames_by(kLan).size(), 2U) << "announcements of the port and of its interface";
+  for (const Octets& frame : bed.frames_by(kLan))
+    EXPECT_EQ(Octets(frame.begin() + 6, frame.begin() + 12), Octets(macs[kLan]->begin(), macs[kLan]->end()));
+  EXPECT_TRUE(bed.frames_by(kWan).empty());
 }
 
 TEST_F(LinkOpenerTest, NothingIsLoggedOfLinksThatAreUp) {

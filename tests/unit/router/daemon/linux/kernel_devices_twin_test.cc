@@ -74,6 +74,13 @@ TEST_F(TapMirrorTest, HasTheMacAddressAndMtuOfItsPort) {
   EXPECT_TRUE(shows("ip link show mem0", "link/ether 02:00:00:00:00:01"));
 }
 
+TEST_F(TapMirrorTest, FollowsTheMacAddressOfItsPort) {
+  open_with_address();
+  twin->set_mac({2, 0, 0, 0, 0, 0x77});
+  EXPECT_TRUE(shows("ip link show mem0", "link/ether 02:00:00:00:00:77"));
+  EXPECT_TRUE(shows("ip addr show mem0", "10.9.1.254/24")) << "its addresses stay";
+}
+
 TEST_F(TapMirrorTest, CarrierFollowsTheLink) {
   open();
   EXPECT_TRUE(shows("ip link show mem0", "NO-CARRIER,.*UP"));

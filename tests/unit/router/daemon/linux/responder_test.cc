@@ -83,6 +83,30 @@ TEST_F(ResponderTest, AnnouncesItsAddressesAtTheStartAndWhenTheLinkComesUp) {
   }
 }
 
+TEST_F(ResponderTest, AnnouncesAnotherMacAddressAndAsksForAllAgain) {
+  constexpr MacAddress kNew{2, 0, 0, 0, 0, 0x77};
+  for (const auto answers : {Responder::Answers::all, Responder::Answers::none}) {
+    Responder r(kOurs, addresses, kMtu, at(0s), 1, answers);
+    endpoints::Slots room(16);
+    r.poll(room.slots, at(0s));
+    r.want(address("10.1.0.1"), at(0s));
+    r.poll(room.slots, at(0s));
+    r.receive(arp_frame(Operation::reply, kOurs, kPeer, "10.1.0.1", kOurs, "10.1.0.254"), at(0s));
+    ASSERT_NE(r.neighbors().find(address("10.1.0.1")), nullptr);
+    r.change_mac(kNew, at(1s));
+    const std::size_t n = r.poll(room.slots, at(1s));
+    ASSERT_GE(n, 4U);
+    EXPECT_EQ(frame(room, 0),
+              arp_frame(Operation::request, kBroadcast, kNew, "10.1.0.254", kNobody, "10.1.0.254"));
+    EXPECT_EQ(frame(room, 1),
+              advertisement(kAllNodesMac, "2001:db8:1::fe", "ff02::1", 0xa0, "2001:db8:1::fe", kNew));
+    EXPECT_EQ(frame(room, n - 1),
+              arp_frame(Operation::request, kBroadcast, kNew, "10.1.0.254", kNobody, "10.1.0.1"));
+    r.receive(arp_frame(Operation::reply, kNew, kPeer, "10.1.0.1", kNew, "10.1.0.254"), at(1s));
+    EXPECT_NE(r.neighbors().find(address("10.1.0.1")), nullptr);
+  }
+}
+
 TEST_F(ResponderTest, AnswersArpForItsAddressAndRemembersWhoAsks) {
   EXPECT_EQ(receive(arp_frame(Operation::request, kBroadcast, kPeer, "10.1.0.1", kNobody, "10.1.0.254")),
             Result::arp_reply);

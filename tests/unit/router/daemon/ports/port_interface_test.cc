@@ -36,6 +36,21 @@ TEST_F(PortInterfaceTest, HasTheLowerMtuOfTheTwo) {
   EXPECT_EQ(port.device_mtu(config), 0);
 }
 
+TEST_F(PortInterfaceTest, HasTheMacAddressOfItsDeviceUnlessOneIsConfigured) {
+  make_wire();
+  config::Port config = packet_port();
+  for (const auto& configured : {std::optional<MacAddress>{}, std::optional(MacAddress{2, 0, 0, 0, 0, 9})}) {
+    config.mac = configured;
+    run("ip link set a0 address 02:00:00:00:00:0a");
+    DpdkPort port(config, 0, test::packet_pool());
+    port.start();
+    EXPECT_EQ(port.mac(), configured.value_or(MacAddress{2, 0, 0, 0, 0, 0xa}));
+    run("ip link set a0 address 02:00:00:00:00:99");
+    port.follow(state_of("a0").value());
+    EXPECT_EQ(port.mac(), configured.value_or(MacAddress{2, 0, 0, 0, 0, 0x99}));
+  }
+}
+
 TEST_F(PortInterfaceTest, FindsALowerMtuBeforeItIsOpen) {
   make_wire();
   run("ip link set a0 mtu 1400");
