@@ -57,7 +57,7 @@
   X(early,                 queue,     policy, "RIO: between min and max")                                        \
   X(forced,                queue,     policy, "RIO: average above max")                                          \
   X(overflow,              queue,     policy, "queue full")                                                      \
-  X(port_gone,             queue,     policy, "a reload removed its egress port")                                \
+  X(port_gone,             queue,     policy, "its egress port was removed by a reload, or has lost its device")       \
   X(interface_gone,        queue,     policy, "a reload removed its egress interface")                               \
   X(device_mtu,            queue,     error,  "larger than what the device of its egress port can send")
 // clang-format on

@@ -5,6 +5,20 @@
 
 namespace surety::device_events {
 
+Event missing(const config::Port& port, std::string_view why, bool may_appear) {
+  return {EventLevel::warning,
+          EventKind::link,
+          fmt::format("{}; the router forwards without it{}", why,
+                      may_appear ? ", and opens it when it appears" : " until it is restarted"),
+          {{"port", port.name}, {"state", "missing"}}};
+}
+
+Event gone(const config::Port& port, bool may_appear) {
+  return missing(port,
+                 fmt::format("port {}: its device {} was deleted or renamed", port.name, port.device.name),
+                 may_appear);
+}
+
 Event mtu(const config::Port& port) {
   const std::string& device = port.device.name;
   if (port.device_mtu == 0)

@@ -86,11 +86,7 @@ void ForwardingPlane::open_or_miss(std::size_t place, EventLog& events) {
   const auto missing = missing_device(port);
   if (!missing) return ports_.open(port, place);
   ports_.set_missing(place, true);
-  events.add({EventLevel::warning,
-              EventKind::link,
-              fmt::format("{}; the router forwards without it{}", *missing,
-                          may_appear(port) ? ", and opens it when it appears" : " until it is restarted"),
-              {{"port", port.name}, {"state", "missing"}}});
+  events.add(device_events::missing(port, *missing, may_appear(port)));
 }
 
 bool ForwardingPlane::may_appear(const config::Port& port) const {
@@ -101,7 +97,8 @@ std::vector<std::size_t> ForwardingPlane::appeared() const {
   const config::Config& config = snapshot_->config;
   std::vector<std::size_t> all;
   for (std::size_t p = 0; p < config.ports.size(); ++p)
-    if (ports_.is_missing(p) && may_appear(config.ports[p]) && !missing_device(config.ports[p]))
+    if (ports_.is_missing(p) && !ports_.is_lost(p) && may_appear(config.ports[p]) &&
+        !missing_device(config.ports[p]))
       all.push_back(p);
   return all;
 }
@@ -156,11 +153,11 @@ ForwardingPlane::Next::Next(PortSet& ports) : opening(ports) {}
 ForwardingPlane::Next::~Next() = default;
 ForwardingPlane::Next::Next(Next&& other) noexcept = default;
 
-ForwardingPlane::Next ForwardingPlane::prepare(config::Config config) {
+ForwardingPlane::Next ForwardingPlane::prepare(config::Config config, bool missing_too) {
   config.flow_table.held_packets = held_packets_;
   config.flow_table.held_packets = held_within(config, cores_.size(), pools_.size_of_each());
   Next next(ports_);
-  next.waits = next.opening.open(config);
+  next.waits = next.opening.open(config, missing_too);
   next.plan = next_plan(config);
   next.opening.start(config, next.plan);
   workers_->open_rings(work_, next.plan);
@@ -191,6 +188,7 @@ void ForwardingPlane::publish(Next next, const std::function<void()>& shown) {
 
 void ForwardingPlane::free_old() {
   ports_.close_removed(snapshot_->config);
+  ports_.close_lost();
   workers_->forget_updates();
   before_.reset();
 }

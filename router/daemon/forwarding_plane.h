@@ -87,21 +87,24 @@ class ForwardingPlane {
   void find_buffers(const config::Config& config);
   // Logs if workers hold fewer packets than the configuration permits.
   void tell_held() const;
-  // Throws std::runtime_error, or PortError where a device is the reason.
-  Next prepare(config::Config config);
+  // Opens new devices; `missing_too`: and those that were missing. Throws std::runtime_error, or PortError
+  // where a device is the reason.
+  Next prepare(config::Config config, bool missing_too = true);
+  // True if the device of a missing port is opened when it appears.
+  bool may_appear(const config::Port& port) const;
   // The workers sign with the last key loaded. `shown`: called before any other thread reads the workers
   // again.
   void publish(Next next, const std::function<void()>& shown);
   // True once the workers have adopted the last snapshot, and the old state can be freed.
   bool may_free_old() const { return before_ != nullptr && workers_->updated(); }
-  // Closes removed ports, and frees the old snapshot: the control thread has no reference to it.
+  // Closes removed ports and devices that are gone, and frees the old snapshot: the control thread has no
+  // reference to it.
   void free_old();
 
  private:
   struct FreeRing {
     void operator()(rte_ring* r) const { rte_ring_free(r); }
   };
-  bool may_appear(const config::Port& port) const;
   void load_keys(const config::Config& config);
   const SignalKeys* keys() const { return signal_keys_.empty() ? nullptr : &signal_keys_.back(); }
   WorkPlan next_plan(const config::Config& next) const;

@@ -73,6 +73,26 @@ void PortSet::close(std::size_t place) {
 
 void PortSet::close_all() {
   for (std::size_t p = 0; p < kMaxPorts; ++p) close(p);
+  close_lost();
+}
+
+void PortSet::lose(std::size_t place) {
+  {
+    const std::scoped_lock lock(mutex_);
+    started_[place] = false;
+  }
+  Lost& lost = lost_[place];
+  lost.port = std::move(ports_[place]);
+  if (settings_[place]) lost.settings.emplace(std::move(*settings_[place]));
+  settings_[place].reset();
+  set_missing(place, true);
+}
+
+void PortSet::close_lost() {
+  for (Lost& lost : lost_) {
+    lost.port.reset();
+    lost.settings.reset();
+  }
 }
 
 void PortSet::close_removed(const config::Config& config) {
@@ -103,12 +123,18 @@ std::vector<DeviceChange> PortSet::follow_devices(const config::Config& config) 
     const std::string interface = DpdkPort::interface(port.device);
     if (!port.exists() || !is_open(p) || interface.empty()) continue;
     const auto now = state_of(interface);
-    if (!now || *now == ports_[p]->followed() || now->index != ports_[p]->followed().index) continue;
+    if (!now || *now == ports_[p]->followed()) continue;
+    if (now->index != ports_[p]->followed().index) {
+      lose(p);
+      changes.push_back({.place = p, .gone = true});
+      continue;
+    }
     const std::uint16_t mtu = ports_[p]->device_mtu(port);
     const MacAddress mac = ports_[p]->mac();
     ports_[p]->follow(*now);
     const bool other_mtu = ports_[p]->device_mtu(port) != mtu, other_mac = ports_[p]->mac() != mac;
-    if (other_mtu || other_mac) changes.push_back({p, other_mtu, other_mac, mac});
+    if (other_mtu || other_mac)
+      changes.push_back({.place = p, .mtu = other_mtu, .mac = other_mac, .mac_before = mac});
   }
   return changes;
 }
@@ -153,12 +179,12 @@ PortOpening::~PortOpening() {
   for (const std::size_t p : opened_) ports_.close(p);
 }
 
-bool PortOpening::open(const config::Config& config) {
+bool PortOpening::open(const config::Config& config, bool missing_too) {
   bool waiting = false;
   for (std::size_t p = 0; p < config.ports.size(); ++p) {
     const config::Port& port = config.ports[p];
     if (!port.exists() || ports_.is_open(p)) continue;
-    if (ports_.is_missing(p) && missing_device(port)) continue;
+    if (ports_.is_missing(p) && (!missing_too || ports_.is_lost(p) || missing_device(port))) continue;
     if (ports_.in_use(port.device)) {
       waiting = true;
       continue;

@@ -25,6 +25,7 @@ namespace surety {
 // A change of a port's device by another program.
 struct DeviceChange {
   std::size_t place = 0;
+  bool gone = false;              // deleted or renamed: the port is missing now
   bool mtu = false, mac = false;  // changes of
   MacAddress mac_before{};
 };
@@ -56,6 +57,9 @@ class PortSet {
   // True if an open port has the device, so that it cannot be opened twice.
   bool in_use(const config::Device& device) const;
 
+  // True if the port's device is gone, and not closed yet.
+  bool is_lost(std::size_t place) const { return lost_[place].port != nullptr; }
+
   // Probes the device; start() comes next. Throws std::runtime_error, and then nothing is open.
   void open(const config::Port& port, std::size_t place);
   void start(std::size_t place, const WorkPlan::Port& plan);
@@ -64,11 +68,14 @@ class PortSet {
   void close_all();
   // Closes the ports that `config` no longer has.
   void close_removed(const config::Config& config);
+  // Closes the devices that are gone, once no worker uses them.
+  void close_lost();
   // Changes the settings of all ports that are in both configurations, or of none: then it throws PortError.
   void change(const config::Config& now, const config::Config& next);
 
   // Follows what other programs have changed of the devices of open ports, and returns the changes that
-  // concern the ports. The workers must be updated().
+  // concern the ports. A port whose device is gone is missing afterwards; workers use the device until their
+  // next snapshot. The workers must be updated().
   std::vector<DeviceChange> follow_devices(const config::Config& config);
   // Enters the MTUs of devices into a configuration, before change() applies it.
   void note_device_mtus(config::Config& config) const;
@@ -81,9 +88,17 @@ class PortSet {
   std::size_t up() const;
 
  private:
+  // A port whose device is gone. The settings outlive the port.
+  struct Lost {
+    std::optional<InterfaceSettings> settings;
+    std::unique_ptr<DpdkPort> port;
+  };
+  void lose(std::size_t place);
+
   const Pools& pools_;
   std::array<std::optional<InterfaceSettings>, kMaxPorts> settings_;  // outlive the ports
   std::array<std::unique_ptr<DpdkPort>, kMaxPorts> ports_;
+  std::array<Lost, kMaxPorts> lost_;
   std::array<config::Device, kMaxPorts> devices_;
   std::array<std::atomic<bool>, kMaxPorts> missing_{};
   mutable std::mutex mutex_;               // guards started_ against readers on other threads
@@ -97,9 +112,9 @@ class PortOpening {
   ~PortOpening();
   PortOpening(PortOpening&&) = default;
 
-  // Opens all devices that are not open, except those still missing; true: some were skipped because others
-  // use them. Throws PortError, as start() does.
-  bool open(const config::Config& config);
+  // Opens all devices that are not open, except those still missing, or, without `missing_too`, all that were
+  // missing; true: some were skipped because others use them. Throws PortError, as start() does.
+  bool open(const config::Config& config, bool missing_too = true);
   void start(const config::Config& config, const WorkPlan& plan) const;
   void keep() { opened_.clear(); }
 

@@ -183,12 +183,12 @@ void Reconfiguration::tell_reloaded(const std::vector<config::Change>& changes) 
   parts_.log.events().add({EventLevel::notice, EventKind::reload, std::move(text), std::move(fields)});
 }
 
-// `config` has its ports at `places`.
-void Reconfiguration::go_on_by(config::Config config, const config::PortPlaces& places) {
+// `config` has its ports at `places`. `missing_too`: opens devices that were missing, as prepare() does.
+void Reconfiguration::go_on_by(config::Config config, const config::PortPlaces& places, bool missing_too) {
   ForwardingPlane& plane = parts_.plane;
   Laps laps;
   plane.ports().note_device_mtus(config);
-  ForwardingPlane::Next next = plane.prepare(std::move(config));
+  ForwardingPlane::Next next = plane.prepare(std::move(config), missing_too);
   const config::Config& wanted = next.snapshot->config;
   parts_.servers.admit(wanted.metrics);
   plane.ports().change(plane.config(), wanted);
@@ -275,9 +275,15 @@ void Reconfiguration::follow_devices(Time now) {
   ForwardingPlane& plane = parts_.plane;
   const std::vector<DeviceChange> changes = plane.ports().follow_devices(plane.config());
   unpublished_ |= !changes.empty();
+  for (const DeviceChange& change : changes)
+    if (change.gone) {
+      parts_.control.withdraw(change.place);
+      const config::Port& port = plane.config().ports[change.place];
+      parts_.log.events().add(device_events::gone(port, plane.may_appear(port)));
+    }
   if (!unpublished_) return;
   try {
-    go_on_by(plane.config(), places_);
+    go_on_by(plane.config(), places_, false);
   } catch (const std::exception& e) {
     if (std::exchange(follow_trouble_, e.what()) != e.what())
       spdlog::error("a change of a device is not followed yet: {}", e.what());

@@ -90,7 +90,7 @@ class Reconfiguration {
   void refused(const std::string& reason);
   bool read(const std::string& file);
   bool adopt(InForce next, const config::Tree& tree);
-  void go_on_by(config::Config config, const config::PortPlaces& places);
+  void go_on_by(config::Config config, const config::PortPlaces& places, bool missing_too = true);
   void tell_reloaded(const std::vector<config::Change>& changes) const;
 
   const Parts parts_;

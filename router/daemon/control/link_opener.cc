@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <string_view>
 #include <unordered_map>
@@ -175,7 +176,8 @@ void LinkOpener::close_interfaces(const config::Config& next_config, const Inter
   for (const auto& [index, c] : links_.tagged()) {
     const config::Interface& was = links_.config().interfaces[(*links_.interfaces())[index].definition];
     const auto is = names.find(was.name);
-    if (!next.exists(index) || is == names.end() || !same_device(was, *is->second)) gone.push_back(index);
+    if (!next.exists(index) || is == names.end() || !same_device(was, *is->second) || !mac_of_(was.port))
+      gone.push_back(index);
   }
   std::vector<Routes::Binding> unbound;
   for (const InterfaceIndex index : gone) {
@@ -189,16 +191,20 @@ void LinkOpener::close_interfaces(const config::Config& next_config, const Inter
 void LinkOpener::close_ports(const config::Config& next) {
   std::vector<Routes::Binding> unbound;
   for (ControlPort& c : links_.ports()) {
-    if (!c.open || next.ports[c.index].exists()) continue;
+    if (!c.open || (next.ports[c.index].exists() && mac_of_(c.index))) continue;
     close_port(c);
     unbound.push_back({c.index, 0});
   }
   routes_.bind(unbound);
 }
 
+// A device that was deleted has lost its entries; one that was renamed has them still.
 void LinkOpener::close_port(ControlPort& c) {
-  kernel_.remove_neighbors(c);
-  if (c.in_kernel() && !c.twin) kernel_.remove_addresses(c.interface);
+  std::array<char, IF_NAMESIZE> name{};
+  const bool exists =
+      c.in_kernel() && if_indextoname(static_cast<unsigned>(c.interface), name.data()) != nullptr;
+  if (exists) kernel_.remove_neighbors(c);
+  if (exists && !c.twin) kernel_.remove_addresses(c.interface);
   forget_device(c);
   ControlPort nobody;
   nobody.index = c.index;

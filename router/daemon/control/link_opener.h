@@ -42,7 +42,8 @@ class LinkOpener {
   bool open(Time now);
   void started() { starting_ = false; }
 
-  // Closes the links that are not in the next configuration, and those whose device must be made again.
+  // Closes the links that are not in the next configuration or whose port has lost its device, and those
+  // whose device must be made again.
   void close(const config::Config& next, const Interfaces& interfaces);
   // Changes the addresses of links that are open; `before`: the previous configuration.
   void change_addresses(const config::Config& before);

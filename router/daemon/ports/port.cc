@@ -82,9 +82,10 @@ void DpdkPort::claim_interface() {
     throw std::runtime_error(fmt::format(
         "port {}: another router (process {}) has interface `{}`; stop it, or use another interface",
         config_.name, *interface_lock_->holder(), interface_));
+  followed_.index = static_cast<int>(if_nametoindex(interface_.c_str()));
   if (peer(config_.device) != KernelPeer::steered) return;
   try {
-    Steer::detach_leftover(static_cast<int>(if_nametoindex(interface_.c_str())));
+    Steer::detach_leftover(followed_.index);
   } catch (const std::runtime_error& e) {
     throw std::runtime_error(fmt::format("port {}: {}", config_.name, e.what()));
   }
@@ -305,7 +306,10 @@ void DpdkPort::close() noexcept {
       if (std::ranges::find(sockets, fd) == sockets.end()) sockets.push_back(fd);
   UmemRings rings(sockets, *pool_);
   if (id_ != RTE_MAX_ETHPORTS) {
-    if (mtu_found_ != 0) rte_eth_dev_set_mtu(id_, static_cast<std::uint16_t>(std::min(mtu_found_, 65535u)));
+    // Another interface may have its name.
+    const auto now = mtu_found_ != 0 ? state_of(interface_) : std::nullopt;
+    if (now && now->index == followed_.index)
+      rte_eth_dev_set_mtu(id_, static_cast<std::uint16_t>(std::min(mtu_found_, 65535u)));
     if (started_) rte_eth_dev_stop(id_);
     rte_eth_dev_info info{};
     if (rte_eth_dev_info_get(id_, &info) == 0 && info.device != nullptr) {

@@ -93,7 +93,7 @@ std::size_t Transmitter::transmit(Time now) {
 
 std::size_t Transmitter::transmit(Port& port, Time now) {
   if (port.device == nullptr) [[unlikely]]
-    return 0;
+    return drop_due(port, now);
   if (!port.blocked()) {
     port.begin = 0;
     port.end = port.egress->transmit(port.mbufs, now);
@@ -232,6 +232,17 @@ void Transmitter::adopt(Update& update, const Snapshot& snapshot, Time now) {
     ports_.push_back(std::move(port));
   }
   use(snapshot);
+}
+
+// Drops what would leave now by a port that has no device: its queues do not fill, and old packets do not
+// leave when the device comes back.
+std::size_t Transmitter::drop_due(Port& port, Time now) {
+  drop_taken(port);
+  port.begin = 0;
+  port.end = port.egress->transmit(port.mbufs, now);
+  const std::size_t dropped = port.end;
+  drop_taken(port);
+  return dropped;
 }
 
 // Drops the packets that the device of a removed port has not accepted.

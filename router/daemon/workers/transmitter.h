@@ -71,6 +71,7 @@ class Transmitter {
   Port port_of(PortIndex index, Egress& egress, const WorkPlan& plan) const;
   std::size_t take_over(const Port& port, Time now);
   void drop_taken(Port& port);
+  [[gnu::noinline, gnu::cold]] std::size_t drop_due(Port& port, Time now);
   [[gnu::noinline, gnu::cold]] std::uint64_t drop_oversized(Port& port);
   std::size_t transmit(Port& port, Time now);
   void use(const Snapshot& snapshot);

@@ -26,6 +26,7 @@ struct DoctorOptions {
 std::optional<machine::Running> running(const std::string& name) try {
   const TelemetryClient client;
   machine::Running now{client.table("router", name), client.table("routes", name), {}};
+  now.ports = client.table("ports", name);
   const auto talk = client.begin("router", "0", name);
   ucred peer{};
   socklen_t size = sizeof peer;

@@ -63,6 +63,19 @@ Findings metrics_port(const HostFacts& p) {
                 fmt::format("ss -ltnp 'sport = :{}'", port))};
 }
 
+// Ports without a device; a device that the machine lacks is the check `devices`.
+Findings missing_ports(const HostFacts& p) {
+  if (!p.running) return {};
+  Findings all;
+  for (const auto& row : p.running->ports)
+    if (const std::string port = row.value("name", ""); row.value("missing", false))
+      all.push_back(error(fmt::format("port {} is missing: the router has not opened {}", port,
+                                      row.value("device", "its device")),
+                          fmt::format("journalctl -u {} | grep 'port {}'", p.unit(), port)));
+  if (all.empty()) all.push_back(ok("the router has opened the devices of all ports"));
+  return all;
+}
+
 Findings routes(const HostFacts& p) {
   if (!p.running) return {};
   std::set<std::string> unresolved, no_room;
@@ -131,8 +144,9 @@ Findings versions(const HostFacts& p) {
 }  // namespace
 
 std::span<const Check> checks_of_running() {
-  static constexpr std::array kChecks{Check{"metrics", metrics_port}, Check{"routes", routes},
-                                      Check{"kernel-routes", routes_of_kernel}, Check{"version", versions}};
+  static constexpr std::array kChecks{Check{"metrics", metrics_port}, Check{"ports", missing_ports},
+                                      Check{"routes", routes}, Check{"kernel-routes", routes_of_kernel},
+                                      Check{"version", versions}};
   return kChecks;
 }
 

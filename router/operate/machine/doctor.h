@@ -42,6 +42,7 @@ Findings or_ok(Findings all, std::string says, bool applies = true);
 struct Running {
   nlohmann::ordered_json router, routes;  // rows of these tables, as in `surety show --json`
   std::string pid;                        // empty: not known
+  nlohmann::ordered_json ports = nlohmann::ordered_json::array();
 };
 
 struct HostFacts {

@@ -7,7 +7,7 @@ import pytest
 from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.l2 import Ether
 
-from harness import Router, Wire, law, wait_for
+from harness import SURETY, Router, Wire, connect, law, sh, wait_for
 from pair import LAN, Pair, ports
 
 KINDS = ["af_xdp", "af_packet"]
@@ -82,3 +82,75 @@ def test_another_mac_address_is_the_ports(lab):
         for address in LAN:
             assert lab.a.namespace.run("ping", "-n", "-c", "1", "-w", "5", address.split("/")[0], check=False).returncode == 0
         law(router.metrics())
+
+
+def missing(router, port):
+    m = router.metrics()
+    return m.value("surety_port_missing", port=port) == 1 and m.value("surety_port_up", port=port) == 0
+
+
+def doctor(lab, router):
+    """{check: what it says} without what is well"""
+    done = sh(*lab.router.command(SURETY, "doctor", "--json", router.path), check=False)
+    return {c["check"]: c["says"] for c in json.loads(done.stdout)["checks"] if c["verdict"] != "ok"}
+
+
+def comes_back(lab, router):
+    router.until(lambda m: m.value("surety_port_missing", port="wan0") == 0 and m.value("surety_port_up", port="wan0") == 1)
+    said(router, "port wan0: its device has appeared")
+    wait_for(lambda: reaches(lab) == 5)
+    assert "ports" not in doctor(lab, router)
+    law(router.metrics())
+
+
+def test_a_device_that_is_deleted_and_made_again(lab):
+    with Router(lab.router, ports(lab.device)) as router:
+        for _ in range(2):
+            lab.meet()
+            lab.router.ip("link", "del", "wan0")
+            said(router, "port wan0: its device wan0 was deleted or renamed; the router forwards without it")
+            wait_for(lambda: missing(router, "wan0"))
+            assert "there is no wan0" in doctor(lab, router)["devices"]
+            assert "port wan0 is missing" in doctor(lab, router)["ports"]
+            assert reaches(lab) == 0
+            assert router.metrics().drops("lan0").get("no_route", 0) > 0, "as behind a link that is down"
+            connect(lab.router, "wan0", lab.b.namespace, "eth0")
+            lab.b.namespace.configure("eth0", ["10.2.0.1/24", "2001:db8:2::1/64"], ["10.2.0.254", "2001:db8:2::fe"])
+            comes_back(lab, router)
+
+
+def test_a_device_that_is_replaced_within_a_moment(lab):
+    """The router never sees the name without a device."""
+    with Router(lab.router, ports(lab.device)) as router:
+        lab.meet()
+        connect(lab.router, "next", lab.b.namespace, "eth1")
+        lab.b.namespace.ip("link", "del", "eth0")
+        lab.b.namespace.configure("eth1", ["10.2.0.1/24", "2001:db8:2::1/64"], ["10.2.0.254", "2001:db8:2::fe"])
+        lab.router.batch("link set next down", "link set next name wan0", "link set wan0 up")
+        comes_back(lab, router)
+
+
+def test_a_renamed_device_is_not_the_ports_and_is_left_as_it_was(lab):
+    with Router(lab.router, ports(lab.device)) as router:
+        lab.meet()
+        lab.router.batch("link set wan0 down", "link set wan0 name other0", "link set other0 up")
+        said(router, "port wan0: its device wan0 was deleted or renamed")
+        wait_for(lambda: missing(router, "wan0"))
+        def shown():
+            return lab.router.ip("-details", "address", "show", "other0").stdout
+        wait_for(lambda: "10.2.0.254" not in shown() and "prog/xdp" not in shown())
+        lab.router.batch("link set other0 down", "link set other0 name wan0", "link set wan0 up")
+        comes_back(lab, router)
+        assert "10.2.0.254/24" in lab.router.ip("address", "show", "wan0").stdout
+
+
+def test_without_new_ports_a_lost_device_is_said_to_stay_missing(lab):
+    router = Router(lab.router, ports(lab.device))
+    router.path.write_text(router.path.read_text().replace("router: {", "router: {new_ports: off, "))
+    with router:
+        lab.meet()
+        lab.router.ip("link", "del", "wan0")
+        said(router, "the router forwards without it until it is restarted")
+        wait_for(lambda: missing(router, "wan0"))
+        connect(lab.router, "wan0", lab.b.namespace, "eth0")
+        assert "port wan0 is missing" in doctor(lab, router)["ports"]

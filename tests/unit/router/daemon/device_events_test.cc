@@ -14,6 +14,19 @@ config::Port port() {
   return p;
 }
 
+TEST(DeviceEvents, ADeviceThatIsGoneIsMissing) {
+  const Event e = device_events::gone(port(), true);
+  EXPECT_EQ(e.level, EventLevel::warning);
+  EXPECT_EQ(e.text,
+            "port wan0: its device eth1 was deleted or renamed; the router forwards without it, and opens it "
+            "when it "
+            "appears");
+  EXPECT_EQ(e.fields, Json({{"port", "wan0"}, {"state", "missing"}}));
+  EXPECT_EQ(device_events::gone(port(), false).text,
+            "port wan0: its device eth1 was deleted or renamed; the router forwards without it until it is "
+            "restarted");
+}
+
 TEST(DeviceEvents, AnMtuThatIsTooLowIsAWarningWithTheFix) {
   config::Port p = port();
   p.device_mtu = 1400;

@@ -117,12 +117,32 @@ TEST_F(LinkOpenerTest, AddressesChangeWhileALinkIsOpen) {
   EXPECT_TRUE(links.link(kWan)->responder->addresses().of_router(address("10.1.0.253")));
 }
 
+TEST_F(LinkOpenerTest, ALostDeviceClosesItsLinksUntilItIsThereAgain) {
+  opener.open(kStart);
+  links.count(kWan, ExceptionResult::to_kernel);
+  macs[kWan].reset();
+  bed.routes.set_port_up(kWan, false);
+  change(config::Config(links.config()));
+  EXPECT_EQ(links.link(kWan), nullptr);
+  EXPECT_EQ(links.link(homes), nullptr);
+  EXPECT_NE(links.link(kLan), nullptr);
+  EXPECT_NE(links.link(acme), nullptr);
+  EXPECT_EQ(bed.sink.forward(address("10.2.0.9")), "none");
+  macs[kWan] = MacAddress{2, 0, 0, 0, 0, 0x77};
+  change(config::Config(links.config()));
+  ASSERT_NE(links.link(kWan), nullptr);
+  EXPECT_EQ(links.link(kWan)->mac, *macs[kWan]);
+  EXPECT_NE(links.link(homes), nullptr);
+  EXPECT_EQ(bed.sink.forward(address("10.2.0.9")), "glean 1");
+  EXPECT_EQ(bed.counted(kWan, ExceptionResult::to_kernel), 1U);
+}
+
 TEST_F(LinkOpenerTest, LinksFollowTheMacAddressOfTheirPort) {
   opener.open(kStart);
   bed.collector.collect(kStart);
   bed.sent.clear();
   macs[kLan] = MacAddress{2, 0, 0, 0, 0, 0x77};
-  change(links.config());
+  change(config::Config(links.config()));
   for (const InterfaceIndex i : {InterfaceIndex{kLan}, acme}) EXPECT_EQ(links.link(i)->mac, *macs[kLan]) << i;
   for (const InterfaceIndex i : {InterfaceIndex{kWan}, homes})
     EXPECT_EQ(links.link(i)->mac, port_mac(kWan)) << i;

@@ -124,6 +124,27 @@ TEST_F(TransmitterTest, WhatADeviceCannotSendIsADropAndNotSilence) {
   EXPECT_TRUE(transmitter.sent());
 }
 
+TEST_F(TransmitterTest, WithoutADeviceNothingWaits) {
+  device.accepts = 3;
+  hand_over(0, 10);
+  transmitter.take_over(d.now);
+  EXPECT_EQ(transmitter.transmit(d.now), 3u);
+  ASSERT_TRUE(transmitter.blocked());
+  std::unique_ptr<DpdkPort> lost = std::move(ports[kDown]);
+  Transmitter::Update update = transmitter.prepare(d.snapshot, plan, d.now);
+  transmitter.adopt(update, d.snapshot, d.now);
+  hand_over(10, 5);
+  transmitter.take_over(d.now);
+  while (transmitter.transmit(d.now) > 0) {
+  }
+  EXPECT_FALSE(transmitter.blocked());
+  EXPECT_TRUE(transmitter.sent());
+  EXPECT_EQ(transmitter.next_event(d.now), kNever) << "its worker may sleep";
+  EXPECT_EQ(d.drops(kDown, DropReason::port_gone), 12u);
+  EXPECT_EQ(d.ports[kDown].tx_packets, 3u);
+  ports[kDown] = std::move(lost);
+}
+
 TEST_F(TransmitterTest, AllThatIsLeftIsFreed) {
   device.accepts = 0;
   hand_over(0, 200);

@@ -206,6 +206,15 @@ TEST_F(Doctor, LinksThatAreDownCutOrSlow) {
   expect("link", kWarning, "its shape is above the 100 Mbit/s", "{shape: 100 Mbit/s}");
 }
 
+TEST_F(Doctor, APortThatTheRouterHasNotOpened) {
+  runs();
+  running_->ports = {{{"name", "lan"}, {"device", "af_xdp eth1"}, {"missing", false}}};
+  expect("ports", kOk, "the router has opened the devices of all ports", "");
+  running_->ports.front()["missing"] = true;
+  expect("ports", kError, "port lan is missing: the router has not opened af_xdp eth1",
+         "journalctl -u surety | grep 'port lan'");
+}
+
 TEST_F(Doctor, AnMtuBelowTheConfiguration) {
   m_.put("/sys/class/net/eth1/mtu", "1400\n");
   expect("mtu", kWarning, "port lan: eth1 has an MTU of 1400, below the configured 1500",
