@@ -45,6 +45,7 @@ Control::Control(config::Config config, std::span<const std::unique_ptr<DpdkPort
       links_(std::move(config), std::move(interfaces), ports.size()),
       programs_(links_, pool != nullptr && inject),
       kernel_(links_, routes_),
+      keeper_(links_, kernel_, events),
       watch_(links_, routes_, kernel_, events,
              [ports](std::size_t p) { return ports[p] != nullptr && ports[p]->link_up(); }),
       opener_({links_, routes_, kernel_, programs_, watch_},
@@ -157,6 +158,7 @@ void Control::round(std::chrono::milliseconds patience) {
   more_routes_ = routes_.work();
   more_routes_ |= kernel_.work();
   const Time now = clock_.now();
+  keeper_.work(now);
   if (now >= next_ask_) {
     next_ask_ = now + kAskEvery;
     resolve_gateways();
@@ -200,11 +202,13 @@ void Control::on(const RuleEvent& event) {
 void Control::on_resync_begin() {
   routes_.begin_kernel_sync();
   kernel_.begin_sync();
+  keeper_.begin_sync();
 }
 
 void Control::on_resync_end() {
   routes_.end_kernel_sync();
   kernel_.end_sync();
+  keeper_.end_sync(clock_.now());
 }
 
 void Control::on(const NextHopEvent& event) {
@@ -236,6 +240,7 @@ void Control::on(const LinkEvent& event) {
 void Control::on(const AddressEvent& event) {
   routes_.on(event);
   kernel_.on(event);
+  keeper_.on(event, clock_.now());
   const auto& address = event.address.address;
   const bool add = event.action == EventAction::add;
   const ControlPort* const port = links_.link_with(event.ifindex);

@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "router/daemon/control/address_keeper.h"
 #include "router/daemon/control/control_links.h"
 #include "router/daemon/control/frame_collector.h"
 #include "router/daemon/control/frame_sender.h"
@@ -119,6 +120,7 @@ class Control : public NetlinkMonitor::Handler {
   std::optional<PuntDevice> punt_device_;
   KernelPrograms programs_;
   KernelEntries kernel_;
+  AddressKeeper keeper_;
   LinkWatch watch_;
   LinkOpener opener_;
   FrameSender sender_;

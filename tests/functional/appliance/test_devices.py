@@ -8,7 +8,7 @@ from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.l2 import Ether
 
 from harness import SURETY, Router, Wire, connect, law, sh, wait_for
-from pair import LAN, Pair, ports
+from pair import LAN, WAN, Pair, ports
 
 KINDS = ["af_xdp", "af_packet"]
 
@@ -154,3 +154,32 @@ def test_without_new_ports_a_lost_device_is_said_to_stay_missing(lab):
         wait_for(lambda: missing(router, "wan0"))
         connect(lab.router, "wan0", lab.b.namespace, "eth0")
         assert "port wan0 is missing" in doctor(lab, router)["ports"]
+
+
+def test_addresses_that_another_manager_removes_are_set_again(lab):
+    """systemd-networkd and others remove what they have not set: `ip address flush`, `ip route flush`."""
+    with Router(lab.router, ports(lab.device) + "routes: [{to: 198.51.100.0/24, via: 10.2.0.1}]\n") as router:
+        lab.b.namespace.add_address("lo", "198.51.100.1/32")
+        lab.meet()
+        for _ in range(2):
+            for name, addresses in (("wan0", WAN), ("lan0", LAN)):
+                lab.router.ip("address", "flush", "dev", name, "scope", "global")
+                wait_for(lambda: all(a in lab.router.ip("address", "show", name).stdout for a in addresses))
+                said(router, f"port {name}: another program has removed ")
+            lab.router.ip("route", "flush", "proto", "83", check=False)
+            wait_for(lambda: "198.51.100.0/24" in lab.router.ip("route").stdout)
+            for host, address in ((lab.a, "198.51.100.1"), (lab.a, LAN[0].split("/")[0]), (lab.b, LAN[0].split("/")[0])):
+                wait_for(lambda: host.namespace.run("ping", "-n", "-c", "1", "-W", "1", address, check=False).returncode == 0)
+            wait_for(lambda: lab.router.run("ping", "-n", "-c", "1", "-W", "1", "198.51.100.1", check=False).returncode == 0)
+            for family in (4, 6):
+                wait_for(lambda: lab.a.reaches(lab.b.address(family)))
+
+
+def test_addresses_of_a_link_that_goes_down_are_no_fight(lab):
+    with Router(lab.router, ports(lab.device)) as router:
+        lab.meet()
+        for _ in range(3):
+            lab.router.batch("link set wan0 down", "link set wan0 up")
+            lab.b.namespace.ip("route", "replace", "default", "via", "10.2.0.254")
+            wait_for(lambda: reaches(lab) == 5)
+        assert not [e for e in events(router) if "another program has removed" in e]

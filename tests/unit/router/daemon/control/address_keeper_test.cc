@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/daemon/control/address_keeper.h"
+
+#include <gmock/gmock.h>
+#include <net/if.h>
+
+#include "tests/unit/router/daemon/control/control_bed.h"
+#include "tests/unit/router/daemon/linux/network_namespace.h"
+
+namespace surety {
+namespace {
+
+using namespace test;
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// The port `lan` is a0, whose address of the configuration is 10.1.0.254/24.
+class AddressKeeperTest : public InNetworkNamespace {
+ protected:
+  void SetUp() override {
+    InNetworkNamespace::SetUp();
+    if (IsSkipped()) return;
+    make_wire();
+    a0_ = static_cast<int>(if_nametoindex("a0"));
+    port_ = &bed_.open(kLan, a0_);
+    port_->state.in_kernel = true;
+    kernel_.connect();
+    kernel_.add_addresses(*port_);
+    reported(EventAction::add);
+  }
+  void reported(EventAction action, const char* text = "10.1.0.254/24") {
+    keeper_.on({.action = action, .ifindex = a0_, .address = prefix(text)}, now_);
+  }
+  // Another program removes the address.
+  void remove() {
+    ASSERT_TRUE(there());
+    run("ip address del 10.1.0.254/24 dev a0");
+    reported(EventAction::remove);
+  }
+  static bool there() {
+    return std::system("ip -4 address show dev a0 | grep -q 10.1.0.254/24") == 0;  // NOLINT(cert-env33-c)
+  }
+  void pass(Duration time) {
+    now_ += time;
+    const bool was = there();
+    keeper_.work(now_);
+    if (!was && there()) reported(EventAction::add);
+  }
+
+  ControlBed bed_;
+  KernelEntries kernel_{bed_.links, bed_.routes};
+  AddressKeeper keeper_{bed_.links, kernel_, bed_.events};
+  ControlPort* port_ = nullptr;
+  int a0_ = 0;
+  Time now_ = kStart;
+};
+
+TEST_F(AddressKeeperTest, ARemovedAddressIsSetAgainSoonWithAnEvent) {
+  remove();
+  pass(AddressKeeper::kSoon / 2);
+  EXPECT_FALSE(there());
+  pass(AddressKeeper::kSoon);
+  EXPECT_TRUE(there());
+  EXPECT_THAT(bed_.told, ElementsAre("port lan: another program has removed 10.1.0.254/24, set again now"));
+  pass(10s);
+  EXPECT_EQ(bed_.told.size(), 1U);
+}
+
+TEST_F(AddressKeeperTest, AProgramThatRemovesItEachTimeWinsMoreAndMoreTime) {
+  for (Duration time{}; time < 120s; time += 50ms) {
+    if (there()) remove();
+    pass(50ms);
+  }
+  EXPECT_GE(bed_.told.size(), 8U);
+  EXPECT_LE(bed_.told.size(), 14U) << "pauses double up to kSlowest";
+  EXPECT_THAT(bed_.told.back(), HasSubstr("`kernel: {addresses: off}` leaves addresses to that program"));
+  pass(AddressKeeper::kSlowest);
+  ASSERT_TRUE(there());
+  pass(2 * AddressKeeper::kCalm);
+  remove();
+  pass(AddressKeeper::kSoon);
+  EXPECT_TRUE(there()) << "after a calm";
+}
+
+TEST_F(AddressKeeperTest, AnAddressThatIsBackOrNotOursIsLeftAlone) {
+  reported(EventAction::add, "10.9.1.254/24");
+  reported(EventAction::remove, "10.9.1.254/24");
+  remove();
+  run("ip address add 10.1.0.254/24 dev a0");
+  reported(EventAction::add);
+  pass(1s);
+  EXPECT_THAT(bed_.told, IsEmpty());
+  config::Config next = bed_.links.config();
+  next.ports[kLan].addresses = {};
+  bed_.links.configure(next, bed_.links.interfaces());
+  remove();
+  pass(1s);
+  EXPECT_FALSE(there()) << "a reload has removed it";
+  EXPECT_THAT(bed_.told, IsEmpty());
+}
+
+TEST_F(AddressKeeperTest, ALinkThatIsDownGetsItsAddressesWhenItComesUp) {
+  remove();
+  port_->state.in_kernel = false;
+  pass(1s);
+  EXPECT_FALSE(there()) << "KernelEntries::restore() sets it";
+}
+
+TEST_F(AddressKeeperTest, LostMessagesHideNoRemoval) {
+  run("ip address del 10.1.0.254/24 dev a0");
+  keeper_.begin_sync();
+  reported(EventAction::add, "10.9.1.254/24");
+  keeper_.end_sync(now_);
+  pass(AddressKeeper::kSoon);
+  EXPECT_TRUE(there());
+  keeper_.begin_sync();
+  reported(EventAction::add);
+  keeper_.end_sync(now_);
+  pass(1s);
+  EXPECT_EQ(bed_.told.size(), 1U);
+}
+
+}  // namespace
+}  // namespace surety
