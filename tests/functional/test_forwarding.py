@@ -159,3 +159,17 @@ def test_tcp_finds_the_smaller_mtu(narrow, narrow_router, family):
     with Wire(narrow.b) as far:
         assert transfer(narrow.a, narrow.b, 5002, seconds=10, enough=2e6, family=family) > 1e6
         assert far.find(lambda p: TCP in p and len(p) == 14 + MTU) is not None
+
+
+@pytest.mark.parametrize("mtu", [1501, 3712, 9000])
+def test_large_frames_over_af_packet(mtu):
+    with Pair() as pair:
+        for host in (pair.a, pair.b):
+            host.namespace.ip("link", "set", "eth0", "mtu", mtu)
+        with Router(pair.router, ports("af_packet", lan=f"mtu: {mtu}", wan=f"mtu: {mtu}")) as router:
+            pair.meet()
+            assert ping(pair.a, "10.2.0.1", "-M", "do", "-s", str(mtu - 28)) == {63}
+            assert ping(pair.a, "2001:db8:2::1", "-M", "do", "-s", str(mtu - 48)) == {63}
+            assert transfer(pair.a, pair.b, 5001, seconds=1, enough=10e6) >= 10e6
+            router.settle()
+        assert "mtu 1500" in pair.router.ip("link", "show", "wan0").stdout

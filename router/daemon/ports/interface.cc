@@ -55,6 +55,12 @@ unsigned mtu_of(const std::string& interface) {
   return ask(interface, SIOCGIFMTU, request) ? static_cast<unsigned>(request.ifr_mtu) : 0;
 }
 
+bool set_mtu_of(const std::string& interface, unsigned mtu) {
+  ifreq request{};
+  request.ifr_mtu = static_cast<int>(mtu);
+  return ask(interface, SIOCSIFMTU, request);
+}
+
 std::optional<InterfaceState> state_of(const std::string& interface) {
   const Fd control(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ifreq request{};

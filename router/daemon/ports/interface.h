@@ -29,6 +29,8 @@ std::string driver_of(const std::string& interface);
 
 // MTU of an interface; 0: there is no such interface.
 unsigned mtu_of(const std::string& interface);
+// Sets it. false, with errno: the kernel refuses.
+bool set_mtu_of(const std::string& interface, unsigned mtu);
 
 // State of an interface that other programs may change while a router uses it. Another index: the interface
 // was deleted or renamed, and another one has its name; 0: no interface has it.

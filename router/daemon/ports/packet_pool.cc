@@ -16,6 +16,7 @@
 
 #include "router/daemon/ports/eal.h"
 #include "router/daemon/ports/port_device.h"
+#include "router/daemon/ports/packet_ring.h"
 
 namespace surety {
 
@@ -33,7 +34,10 @@ using Pool = std::unique_ptr<rte_mempool, Free>;
 
 std::uint32_t room_of(const config::Config& c) {
   std::uint32_t room = RTE_MBUF_DEFAULT_BUF_SIZE;
-  for (const auto& p : c.ports) room = std::max(room, p.mtu + RTE_PKTMBUF_HEADROOM + kFraming);
+  for (const auto& p : c.ports) {
+    const bool rings = p.device.kind == config::Device::Kind::af_packet;
+    room = std::max(room, p.mtu + RTE_PKTMBUF_HEADROOM + (rings ? packet_ring::kBufferFraming : kFraming));
+  }
   return std::min<std::uint32_t>(room, UINT16_MAX);
 }
 
@@ -121,7 +125,7 @@ void check_mtus(const config::Config& c) {
     if (p.mtu + RTE_PKTMBUF_HEADROOM + kFraming > kPagedRoom)
       throw std::runtime_error(fmt::format(
           "port {}: in a router with af_xdp ports the mtu is at most {}, this one is {}; lower it, "
-          "or use af_packet",
+          "or use af_packet instead of af_xdp for all ports",
           p.name, kPagedRoom - RTE_PKTMBUF_HEADROOM - kFraming, p.mtu));
 }
 

@@ -18,6 +18,7 @@
 
 #include "router/daemon/ports/interface.h"
 #include "router/daemon/ports/packet_pool.h"
+#include "router/daemon/ports/packet_ring.h"
 #include "router/daemon/ports/port_device.h"
 #include "router/daemon/ports/receive_queues.h"
 #include "router/daemon/ports/umem_rings.h"
@@ -53,7 +54,10 @@ constexpr std::uint16_t kUntouchedMtu = 1500;
 
 DpdkPort::DpdkPort(const config::Port& config, std::size_t index, rte_mempool* pool,
                    const std::string& xdp_program)
-    : config_(config), pool_(pool), interface_(interface(config.device)) {
+    : config_(config),
+      pool_(pool),
+      ring_frame_(packet_ring::frame_bytes(config.mtu)),
+      interface_(interface(config.device)) {
   check_device(config_);
   if (!interface_.empty()) claim_interface();
   if (config_.device.kind != Kind::memif) {
@@ -180,7 +184,9 @@ void DpdkPort::set_promiscuous(bool on) {
 
 void DpdkPort::change(const config::Port& next) {
   const auto room = static_cast<std::uint32_t>(rte_pktmbuf_data_room_size(pool_));
-  const std::uint32_t most = room - RTE_PKTMBUF_HEADROOM - kFraming;
+  std::uint32_t most = room - RTE_PKTMBUF_HEADROOM - kFraming;
+  if (config_.device.kind == Kind::af_packet)
+    most = std::min<std::uint32_t>(most, packet_ring::largest_mtu(ring_frame_));
   if (next.mtu > most)
     throw std::runtime_error(fmt::format(
         "port {}: its packet buffers have room for an mtu of {} at most; restart the router for {}",
@@ -280,7 +286,11 @@ void DpdkPort::set_up_mtu() {
 void DpdkPort::set_mtu(std::uint16_t mtu) {
   if (config_.device.kind == Kind::memif) return;
   if (mtu_found_ == 0 && !interface_.empty()) mtu_found_ = mtu_of(interface_);
-  if (const int r = rte_eth_dev_set_mtu(id_, mtu); r != -ENOTSUP) must(r, "set the MTU of the device");
+  // DPDK's net_af_packet claims that its device receives 1518 bytes at most.
+  const int r = config_.device.kind != Kind::af_packet ? rte_eth_dev_set_mtu(id_, mtu)
+                : set_mtu_of(interface_, mtu)          ? 0
+                                                       : -errno;
+  if (r != -ENOTSUP) must(r, "set the MTU of the device");
 }
 
 void DpdkPort::find_interrupts() {
@@ -308,8 +318,7 @@ void DpdkPort::close() noexcept {
   if (id_ != RTE_MAX_ETHPORTS) {
     // Another interface may have its name.
     const auto now = mtu_found_ != 0 ? state_of(interface_) : std::nullopt;
-    if (now && now->index == followed_.index)
-      rte_eth_dev_set_mtu(id_, static_cast<std::uint16_t>(std::min(mtu_found_, 65535u)));
+    if (now && now->index == followed_.index) set_mtu_of(interface_, mtu_found_);
     if (started_) rte_eth_dev_stop(id_);
     rte_eth_dev_info info{};
     if (rte_eth_dev_info_get(id_, &info) == 0 && info.device != nullptr) {

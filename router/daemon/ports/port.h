@@ -127,7 +127,8 @@ class DpdkPort {
 
   config::Port config_;
   rte_mempool* pool_;
-  std::string interface_;  // kernel interface; empty: none
+  std::uint32_t ring_frame_;  // bytes, of an af_packet port
+  std::string interface_;     // kernel interface; empty: none
   std::unique_ptr<ProcessLock> interface_lock_;
   std::string device_name_;  // DPDK's name of the device
   std::uint16_t id_ = RTE_MAX_ETHPORTS;

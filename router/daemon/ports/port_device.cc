@@ -20,6 +20,7 @@
 
 #include "config/text/problems.h"
 #include "router/daemon/ports/interface.h"
+#include "router/daemon/ports/packet_ring.h"
 #include "router/daemon/ports/port.h"
 #include "router/process/fd.h"
 
@@ -56,6 +57,13 @@ constexpr std::array kKinds{  // indexed by config::Device::Kind
 };
 // clang-format on
 static_assert(kKinds.size() == static_cast<std::size_t>(Kind::ring) + 1);
+
+std::string ring_arguments(std::uint16_t mtu) {
+  const std::uint32_t frame = packet_ring::frame_bytes(mtu);
+  if (frame == packet_ring::kDefaultFrame) return {};
+  return fmt::format(",framesz={},blocksz={},framecnt={}", frame, packet_ring::block_bytes(frame),
+                     packet_ring::kFrames);
+}
 
 // True if this end is the socket's server.
 bool serves(const config::Device& d) {
@@ -155,7 +163,8 @@ std::string device_arguments(const config::Port& port, std::size_t index, const 
       return fmt::format("net_af_xdp{},iface={},queue_count={},xdp_prog={}", index, d.name, queues,
                          xdp_program);
     case Kind::af_packet:
-      return fmt::format("net_af_packet{},iface={},qpairs={},qdisc_bypass=1", index, d.name, queues);
+      return fmt::format("net_af_packet{},iface={},qpairs={},qdisc_bypass=1{}", index, d.name, queues,
+                         ring_arguments(port.mtu));
     case Kind::tap:
       return fmt::format("net_tap{},iface={}", index, d.name);
     case Kind::virtio_user:

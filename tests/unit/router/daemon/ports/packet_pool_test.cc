@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "router/daemon/ports/eal.h"
+#include "router/daemon/ports/packet_ring.h"
 
 namespace surety {
 namespace {
@@ -141,6 +142,14 @@ TEST(PacketPool, HasBuffersForWholeFrames) {
             RTE_PKTMBUF_HEADROOM + 9000 + 14 + 8);
 }
 
+TEST(PacketPool, HasRoomForTheFramesOfAnAfPacketRing) {
+  for (const auto mtu : std::initializer_list<std::uint16_t>{1500, 1968, 2000, 9000, 9216}) {
+    const std::uint32_t room = rte_pktmbuf_data_room_size(make(ports({Kind::af_packet}, mtu)).get());
+    EXPECT_GE(room, RTE_PKTMBUF_HEADROOM + packet_ring::frame_bytes(mtu) - 32)
+        << mtu << ": as the driver checks";
+  }
+}
+
 TEST(PacketPool, RefusesFramesThatAfXdpHasNoBuffersFor) {
   auto c = ports({Kind::af_xdp, Kind::pci});
   c.ports[1].mtu = 9000;
@@ -151,7 +160,7 @@ TEST(PacketPool, RefusesFramesThatAfXdpHasNoBuffersFor) {
     EXPECT_STREQ(
         e.what(),
         "port p1: in a router with af_xdp ports the mtu is at most 3712, this one is 9000; lower it, or "
-        "use af_packet");
+        "use af_packet instead of af_xdp for all ports");
   }
 }
 

@@ -61,6 +61,9 @@ TEST(DeviceArguments, NameTheQueuesThatAreAskedFor) {
   EXPECT_EQ(arguments(p), "net_af_xdp3,iface=eth1,queue_count=4,xdp_prog=steer.o");
   p.device.kind = Kind::af_packet;
   EXPECT_EQ(arguments(p), "net_af_packet3,iface=eth1,qpairs=4,qdisc_bypass=1");
+  p.mtu = 9000;
+  EXPECT_EQ(arguments(p),
+            "net_af_packet3,iface=eth1,qpairs=4,qdisc_bypass=1,framesz=9088,blocksz=290816,framecnt=512");
   p.device.kind = Kind::vhost;
   EXPECT_EQ(arguments(p), "net_vhost3,iface=eth1,queues=4");
 }

@@ -51,6 +51,24 @@ TEST_F(PortInterfaceTest, HasTheMacAddressOfItsDeviceUnlessOneIsConfigured) {
   }
 }
 
+TEST_F(PortInterfaceTest, OfAfPacketMayHaveAnMtuAbove1500) {
+  make_wire();
+  config::Port config = packet_port();
+  config.mtu = 1900;
+  {
+    DpdkPort port(config, 0, test::packet_pool());
+    port.start();
+    EXPECT_EQ(state_of("a0")->mtu, 1900u);
+    config.mtu = 1950;
+    port.change(config);
+    EXPECT_EQ(state_of("a0")->mtu, 1950u);
+    config.mtu = 1965;
+    EXPECT_THROW(port.change(config), std::runtime_error) << "its ring has no frames for it";
+    EXPECT_EQ(state_of("a0")->mtu, 1950u);
+  }
+  EXPECT_EQ(state_of("a0")->mtu, 1500u) << "as before";
+}
+
 TEST_F(PortInterfaceTest, FindsALowerMtuBeforeItIsOpen) {
   make_wire();
   run("ip link set a0 mtu 1400");
