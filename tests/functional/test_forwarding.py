@@ -77,6 +77,14 @@ def test_udp_arrives_in_order_and_whole(lab, router, family):
     assert received == sent
 
 
+@pytest.mark.parametrize("size", [1950, 2100, 8000])
+@pytest.mark.parametrize("family", [4, 6])
+def test_datagrams_in_fragments_arrive_whole(lab, router, family, size):
+    before = router.metrics().drops()
+    assert ping(lab.a, lab.b.address(family), "-s", str(size)) == {63}
+    assert router.metrics().drops().get("ipv4_total_length", 0) == before.get("ipv4_total_length", 0)
+
+
 def test_frame_changes_only_where_a_router_changes_it(lab, router):
     lan_mac, wan_mac = lab.router.mac("lan0"), lab.router.mac("wan0")
     lab.meet()
