@@ -36,7 +36,8 @@ timespec to_timespec(Duration d) {
 Control::Control(config::Config config, std::span<const std::unique_ptr<DpdkPort>> ports,
                  Forwarding& forwarding, EventLog& events, rte_ring* punts, rte_mempool* pool, Inject inject,
                  Backlog backlog, std::shared_ptr<const Interfaces> interfaces)
-    : routes_(forwarding),
+    : devices_(ports),
+      routes_(forwarding),
       gate_(routes_, forwarding, punts, std::move(backlog), ports.size()),
       gateways_(
           events, [this](InterfaceIndex i) { return links_.interfaces()->name(i); },
@@ -150,11 +151,25 @@ void Control::configure(const config::Config& config, std::shared_ptr<const Inte
   if (punt_device_) programs_.check_sources(*punt_device_);
   punts_.configure();
   if (kernel_.connected()) kernel_.set_routes();
+  accept_virtual_macs();  // new ports have none
+}
+
+void Control::accept_virtual_macs() {
+  for (const ControlPort& c : links_.ports()) {
+    if (!c.open || !c.in_kernel() || c.twin || devices_[c.index] == nullptr) continue;
+    const std::vector<MacAddress> macs = virtual_macs_.of(c.interface);
+    if (macs.size() > DpdkPort::kVirtualMacs)
+      spdlog::warn(
+          "port {}: macvlan devices above it have {} MAC addresses; frames to the first {} are accepted",
+          links_.name_of(c), macs.size(), DpdkPort::kVirtualMacs);
+    devices_[c.index]->accept(macs);
+  }
 }
 
 void Control::round(std::chrono::milliseconds patience) {
   wait(more_routes_ ? Duration{0} : Duration(patience));
   if (monitor_) monitor_->poll(*this, clock_.now());
+  if (virtual_macs_.take_changed()) accept_virtual_macs();
   more_routes_ = routes_.work();
   more_routes_ |= kernel_.work();
   const Time now = clock_.now();
@@ -203,12 +218,14 @@ void Control::on_resync_begin() {
   routes_.begin_kernel_sync();
   kernel_.begin_sync();
   keeper_.begin_sync();
+  virtual_macs_.begin_sync();
 }
 
 void Control::on_resync_end() {
   routes_.end_kernel_sync();
   kernel_.end_sync();
   keeper_.end_sync(clock_.now());
+  virtual_macs_.end_sync();
 }
 
 void Control::on(const NextHopEvent& event) {
@@ -235,6 +252,7 @@ void Control::on(const NeighborEvent& event) {
 
 void Control::on(const LinkEvent& event) {
   watch_.on(event, clock_.now());
+  virtual_macs_.on(event);
 }
 
 void Control::on(const AddressEvent& event) {

@@ -28,6 +28,7 @@
 #include "router/daemon/control/link_watch.h"
 #include "router/daemon/control/neighbor_gate.h"
 #include "router/daemon/control/punt_delivery.h"
+#include "router/daemon/control/virtual_macs.h"
 #include "router/daemon/control_state.h"
 #include "router/daemon/linux/kernel_devices.h"
 #include "router/daemon/linux/netlink.h"
@@ -107,9 +108,11 @@ class Control : public NetlinkMonitor::Handler {
   void on_resync_end() override;
 
   void open_kernel();
+  void accept_virtual_macs();
   void wait(Duration patience);
   void resolve_gateways();
 
+  const std::span<const std::unique_ptr<DpdkPort>> devices_;  // indexed by port; nullptr: not open
   TscClock clock_;
   Routes routes_;
   NeighborGate gate_;
@@ -121,6 +124,7 @@ class Control : public NetlinkMonitor::Handler {
   KernelPrograms programs_;
   KernelEntries kernel_;
   AddressKeeper keeper_;
+  VirtualMacs virtual_macs_;
   LinkWatch watch_;
   LinkOpener opener_;
   FrameSender sender_;

@@ -321,6 +321,19 @@ NetlinkEvent parse_address(EventAction action, Span body) {
                       broadcast};
 }
 
+// True for the IFLA_LINKINFO of a macvlan device.
+bool is_macvlan(Span link_info) {
+  bool macvlan = false;
+  for_each_attribute(link_info, [&](int type, Span payload) {
+    constexpr std::string_view kKind = "macvlan";
+    if (type != IFLA_INFO_KIND) return;
+    const auto end = std::ranges::find(payload, 0);
+    macvlan = std::ranges::equal(std::span(payload.begin(), end), kKind,
+                                 [](std::uint8_t a, char b) { return static_cast<char>(a) == b; });
+  });
+  return macvlan;
+}
+
 NetlinkEvent parse_link(bool deleted, Span body) {
   const auto m = read<ifinfomsg>(body);
   if (!m || m->ifi_family != AF_UNSPEC)
@@ -329,12 +342,17 @@ NetlinkEvent parse_link(bool deleted, Span body) {
   event.ifindex = m->ifi_index;
   event.enabled = !deleted && (m->ifi_flags & IFF_UP) != 0;
   event.up = event.enabled && (m->ifi_flags & IFF_RUNNING) != 0;
+  int below = 0;
+  bool macvlan = false;
   for_each_attribute(behind(body, sizeof(ifinfomsg)), [&](int type, Span payload) {
     if (type == IFLA_MTU) event.mtu = read<std::uint32_t>(payload).value_or(0);
     if (type == IFLA_ADDRESS) event.mac = read_mac(payload).value_or(MacAddress{});
+    if (type == IFLA_LINK) below = read<int>(payload).value_or(0);
+    if (type == IFLA_LINKINFO) macvlan = is_macvlan(payload);
     if (type == IFLA_IFNAME) event.name.assign(payload.begin(), std::ranges::find(payload, 0));
   });
   if (event.name.empty()) return {};
+  if (macvlan) event.macvlan_of = below;
   return event;
 }
 

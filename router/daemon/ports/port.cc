@@ -41,6 +41,12 @@ std::uint32_t tags_beyond_mtu(Kind kind) {
   return kind == Kind::af_packet ? kTag : 2 * kTag;
 }
 
+std::uint64_t word_of(const MacAddress& mac) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, mac.data(), mac.size());
+  return word;
+}
+
 // `mtu` if it is lower than `wanted`, and a link may have it (RFC 791); else 0.
 std::uint16_t lower_mtu(unsigned mtu, std::uint16_t wanted) {
   constexpr unsigned kLeast = 68;
@@ -64,7 +70,7 @@ DpdkPort::DpdkPort(const config::Port& config, std::size_t index, rte_mempool* p
     probe(index, xdp_program);
   } else {
     ability_.max_rx_queues = BurstGate::kLanes - 1;
-    mac_ = config_.mac.value_or(derived_mac({}, config_.name));
+    set_mac(config_.mac.value_or(derived_mac({}, config_.name)));
   }
 }
 
@@ -130,8 +136,37 @@ void DpdkPort::look_at_device() {
   if (config_.device.kind != Kind::pci) ability_ = {.max_rx_queues = ability_.max_rx_queues};
   rte_ether_addr mac{};
   must(rte_eth_macaddr_get(id_, &mac), "read the MAC address of the device");
-  std::memcpy(mac_.data(), mac.addr_bytes, 6);
-  if (config_.mac) mac_ = *config_.mac;
+  MacAddress own{};
+  std::memcpy(own.data(), mac.addr_bytes, own.size());
+  set_mac(config_.mac.value_or(own));
+}
+
+void DpdkPort::set_mac(const MacAddress& mac) {
+  mac_ = mac;
+  own_word_.store(word_of(mac), std::memory_order_relaxed);
+}
+
+void DpdkPort::accept(std::span<const MacAddress> virtual_macs) {
+  const std::size_t n = std::min(virtual_macs.size(), kVirtualMacs);
+  for (std::size_t i = 0; i < n; ++i)
+    virtual_words_[i].store(word_of(virtual_macs[i]), std::memory_order_relaxed);
+  virtual_count_.store(n, std::memory_order_release);
+}
+
+void DpdkPort::readdress(std::span<rte_mbuf* const> burst) const {
+  const std::size_t n = virtual_count_.load(std::memory_order_acquire);
+  std::array<std::uint64_t, kVirtualMacs> words{};
+  for (std::size_t i = 0; i < n; ++i) words[i] = virtual_words_[i].load(std::memory_order_relaxed);
+  const std::uint64_t own = own_word_.load(std::memory_order_relaxed);
+  for (rte_mbuf* const m : burst) {
+    if (m->data_len < RTE_ETHER_HDR_LEN) continue;
+    auto* const frame = rte_pktmbuf_mtod(m, char*);
+    std::uint64_t to = 0;
+    std::memcpy(&to, frame, RTE_ETHER_ADDR_LEN);
+    if (to != own && std::find(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(n), to) !=
+                         words.begin() + static_cast<std::ptrdiff_t>(n))
+      std::memcpy(frame, &own, RTE_ETHER_ADDR_LEN);
+  }
 }
 
 int DpdkPort::socket() const {
@@ -160,7 +195,7 @@ void DpdkPort::start(std::uint16_t rx_queues, Spread spread) {
 
 void DpdkPort::follow(const InterfaceState& now) {
   followed_ = now;
-  if (!config_.mac && now.mac != MacAddress{}) mac_ = now.mac;
+  if (!config_.mac && now.mac != MacAddress{}) set_mac(now.mac);
   if (now.mtu != 0)
     largest_frame_.store(now.mtu + RTE_ETHER_HDR_LEN + tags_beyond_mtu(config_.device.kind),
                          std::memory_order_relaxed);

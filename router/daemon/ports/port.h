@@ -66,6 +66,13 @@ class DpdkPort {
   // Bytes of the largest frame that the device sends. Thread-safe.
   std::uint32_t largest_frame() const { return largest_frame_.load(std::memory_order_relaxed); }
 
+  // Sets further MAC addresses whose frames are the port's, at most kVirtualMacs. Thread-safe.
+  static constexpr std::size_t kVirtualMacs = 16;
+  void accept(std::span<const MacAddress> virtual_macs);
+  bool accepts_others() const { return virtual_count_.load(std::memory_order_relaxed) != 0; }
+  // Readdresses received frames for these to the port's own MAC address, so that the parser compares one.
+  void readdress(std::span<rte_mbuf* const> burst) const;
+
   // Prepares for opening devices that another process has just closed.
   static void follow_another();
 
@@ -113,6 +120,7 @@ class DpdkPort {
   void claim_interface();
   void probe(std::size_t index, const std::string& xdp_program);
   void look_at_device();
+  void set_mac(const MacAddress& mac);
   void configure(Spread spread, bool interrupts);
   void set_up_queues();
   void set_up_mtu();
@@ -139,6 +147,10 @@ class DpdkPort {
   std::atomic<std::uint32_t> largest_frame_ = UINT32_MAX;
   PortAbility ability_;
   MacAddress mac_{};
+  // MAC addresses as words, whose high 16 bits are zero: for readdress(), which runs on workers.
+  std::atomic<std::uint64_t> own_word_ = 0;
+  std::array<std::atomic<std::uint64_t>, kVirtualMacs> virtual_words_{};
+  std::atomic<std::size_t> virtual_count_ = 0;
   WakeFds wakes_;
   bool interrupts_ = false;
   std::vector<BpfDescriptor> programs_;  // descriptors that the driver leaves open

@@ -48,6 +48,8 @@ std::size_t Receiver::receive(Ingress& ingress, Time now) {
     if (n == 0) continue;
     total += n;
     context_.meter.lap(Stage::rx, n);
+    if (source.device != nullptr && source.device->accepts_others()) [[unlikely]]
+      source.device->readdress({burst.data(), n});
     if (source.dispatch) n = dispatch({burst.data(), n}, source.port);
     ingress.receive({burst.data(), n}, source.port, now);
   }

@@ -113,6 +113,7 @@ struct LinkEvent {
   std::uint32_t mtu = 0;
   MacAddress mac{};
   bool enabled = false;  // administrative state, whatever the carrier
+  int macvlan_of = 0;    // index of the device below a macvlan device; 0: another kind of device
 };
 
 // A value of the FIB: `count` next hops starting at `first` in the NextHopTable, chosen by flow hash; and the

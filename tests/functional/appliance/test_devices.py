@@ -183,3 +183,27 @@ def test_addresses_of_a_link_that_goes_down_are_no_fight(lab):
             lab.b.namespace.ip("route", "replace", "default", "via", "10.2.0.254")
             wait_for(lambda: reaches(lab) == 5)
         assert not [e for e in events(router) if "another program has removed" in e]
+
+
+def test_a_virtual_routers_mac_address_is_the_ports(lab):
+    """RFC 5798 7.3: as keepalived (use_vmac) and FRR make it; `protodown`, or a device that is down, is a backup's."""
+    virtual = "00:00:5e:00:01:0a"
+    with Router(lab.router, ports(lab.device)) as router:
+        lab.meet()
+        lab.router.sysctl("net.ipv4.conf.all.arp_ignore=1", "net.ipv4.conf.all.rp_filter=0")
+        lab.router.batch(f"link add vrrp4-10 link lan0 address {virtual} type macvlan mode bridge", "link set vrrp4-10 up",
+                         "address add 10.1.0.253/32 dev vrrp4-10")
+        lab.a.namespace.batch(f"neigh replace 10.1.0.253 lladdr {virtual} dev eth0", "route replace default via 10.1.0.253")
+        wait_for(lambda: lab.a.namespace.run("ping", "-n", "-c", "1", "-W", "1", "10.1.0.253", check=False).returncode == 0)
+        wait_for(lambda: reaches(lab) == 5)
+        before = router.metrics().drops("lan0").get("foreign_mac", 0)
+        assert reaches(lab) == 5
+        assert router.metrics().drops("lan0").get("foreign_mac", 0) == before
+        lab.router.ip("link", "set", "vrrp4-10", "down")
+        wait_for(lambda: reaches(lab) == 0)
+        assert router.metrics().drops("lan0")["foreign_mac"] > before, "another router's"
+        lab.router.ip("link", "set", "vrrp4-10", "up")
+        wait_for(lambda: reaches(lab) == 5)
+        lab.router.ip("link", "del", "vrrp4-10")
+        wait_for(lambda: reaches(lab) == 0)
+        law(router.metrics())

@@ -450,6 +450,24 @@ TEST(NetlinkMessage, LinkIsUpWhenItIsSetUpAndHasACarrier) {
   EXPECT_EQ(link(RTM_DELLINK, IFF_UP | IFF_RUNNING), "3: wan0 down mtu 1500 02:00:00:00:00:01");
 }
 
+TEST(NetlinkMessage, AMacvlanDeviceNamesTheDeviceBelowIt) {
+  const auto below = [](const char* kind, unsigned kind_type = IFLA_INFO_KIND) {
+    ifinfomsg m{};
+    m.ifi_index = 9;
+    m.ifi_flags = IFF_UP | IFF_RUNNING;
+    const auto event = parse_message(
+        message(RTM_NEWLINK, m,
+                {attribute(IFLA_IFNAME, bytes_of("vrrp4-10")), attribute(IFLA_LINK, 3),
+                 attribute(IFLA_LINKINFO | NLA_F_NESTED, attribute(kind_type, bytes_of(kind)))}));
+    return std::get<LinkEvent>(event).macvlan_of;
+  };
+  EXPECT_EQ(below("macvlan"), 3);
+  EXPECT_EQ(below("vlan"), 0);
+  EXPECT_EQ(below("macvlanx"), 0);
+  EXPECT_EQ(below(""), 0);
+  EXPECT_EQ(below("macvlan", IFLA_INFO_SLAVE_KIND), 0);
+}
+
 TEST(NetlinkMessage, LeavingABridgeIsNotTheLinksEnd) {
   EXPECT_EQ(link(RTM_DELLINK, IFF_UP | IFF_RUNNING, AF_BRIDGE), "nothing");
 }

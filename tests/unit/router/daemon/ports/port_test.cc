@@ -68,6 +68,38 @@ TEST(DpdkPort, TransmitsAndTakesTheBuffersOver) {
   EXPECT_EQ(rte_mempool_avail_count(test::packet_pool()), free);
 }
 
+TEST(DpdkPort, ReaddressesFramesForItsVirtualMacs) {
+  constexpr MacAddress kOwn{2, 0, 0, 0, 0, 9}, kVirtual{0, 0, 0x5e, 0, 1, 10},
+      kAnothers{0, 0, 0x5e, 0, 1, 11}, kAll{0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+  auto config = null_port(false);
+  config.mac = kOwn;
+  DpdkPort port(config, 0, test::packet_pool());
+  EXPECT_FALSE(port.accepts_others());
+  std::vector<MacAddress> many(2 * DpdkPort::kVirtualMacs, MacAddress{2, 2, 2, 2, 2, 2});
+  port.accept(many);
+  const std::vector<MacAddress> one{kVirtual};
+  port.accept(one);
+  EXPECT_TRUE(port.accepts_others());
+  const auto readdressed = [&](const MacAddress& to, std::size_t length = 60) {
+    test::Octets frame(length, 7);
+    std::copy_n(to.begin(), std::min(length, to.size()), frame.begin());
+    rte_mbuf* const m = test::to_mbuf(frame);
+    port.readdress({&m, 1});
+    MacAddress is{};
+    std::copy_n(rte_pktmbuf_mtod(m, const std::uint8_t*), is.size(), is.begin());
+    rte_pktmbuf_free(m);
+    return is;
+  };
+  EXPECT_EQ(readdressed(kVirtual), kOwn);
+  EXPECT_EQ(readdressed(kOwn), kOwn);
+  EXPECT_EQ(readdressed(kAnothers), kAnothers);
+  EXPECT_EQ(readdressed(kAll), kAll);
+  EXPECT_EQ(readdressed(kVirtual, 13), kVirtual) << "not a frame";
+  port.accept({});
+  EXPECT_FALSE(port.accepts_others());
+  EXPECT_EQ(readdressed(kVirtual), kVirtual);
+}
+
 TEST(DpdkPort, RefusesMoreQueuesThanThereAre) {
   DpdkPort port(null_port(false), 0, test::packet_pool());
   try {
