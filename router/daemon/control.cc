@@ -144,7 +144,7 @@ void Control::configure(const config::Config& config, std::shared_ptr<const Inte
   routes_.take_subnets_from_kernel(config.kernel.routes);
   routes_.configure(config, links_.interfaces());
   opener_.change_addresses(before);
-  opener_.change_macs(clock_.now());
+  opener_.follow_devices(clock_.now());
   kernel_.change_mtus(before);
   if (opener_.open(clock_.now())) monitor_->tell_again();
   if (!kernel_.connected()) open_kernel();

@@ -265,6 +265,8 @@ void Reconfiguration::open_appeared() {
                              EventKind::link,
                              fmt::format("port {}: its device has appeared", port),
                              {{"port", port}, {"state", "found"}}});
+    if (parts_.plane.config().ports[p].device_mtu != 0)
+      parts_.log.events().add(device_events::mtu(parts_.plane.config().ports[p]));
   }
 }
 

@@ -45,6 +45,7 @@ struct ControlPort {
   int interface = 0;
   MacAddress mac{};  // the port's
   std::optional<TapMirror> twin;
+  std::uint16_t twin_mtu = 0;  // the last one set
   LinkPrograms programs;
   std::unique_ptr<Responder> responder;  // nullptr: no neighbours on this port
   std::optional<TagSelector> tags;       // on a template

@@ -116,7 +116,8 @@ void LinkOpener::open_mirror(ControlPort& c, const std::optional<std::string>& t
   const std::string what = (c.index < links_.ports().size() ? "port " : "interface ") + name;
   if (twin != "") {
     try {
-      c.twin.emplace(TapMirrorSettings{twin.value_or(name), c.mac, links_.mtu_of(c)});
+      c.twin_mtu = links_.mtu_of(c);
+      c.twin.emplace(TapMirrorSettings{twin.value_or(name), c.mac, c.twin_mtu});
       c.interface = c.twin->ifindex();
       return;
     } catch (const std::runtime_error& e) {
@@ -244,20 +245,34 @@ void LinkOpener::change_addresses(const config::Config& before) {
   });
 }
 
-// Addresses and routes stay. A link without a responder has no hosts.
-void LinkOpener::change_macs(Time now) {
+void LinkOpener::follow_devices(Time now) {
   links_.for_each([&](ControlPort& c) {
     const auto mac = c.open ? mac_of_(links_.port_of(c)) : std::nullopt;
-    if (!mac || *mac == c.mac) return;
-    c.mac = *mac;
-    c.addresses.emplace(links_.addresses_of(c), c.mac, links_.router_addresses());
+    if (!mac) return;
     try {
-      if (c.twin) c.twin->set_mac(c.mac);
+      if (*mac != c.mac) follow_mac(c, *mac, now);
+      follow_mtu(c);
     } catch (const std::runtime_error& e) {
       spdlog::warn("{}: {}", links_.name_of(c), e.what());
     }
-    if (c.responder) c.responder->change_mac(c.mac, now);
   });
+}
+
+// Addresses and routes stay. A link without a responder has no hosts.
+void LinkOpener::follow_mac(ControlPort& c, const MacAddress& mac, Time now) {
+  c.mac = mac;
+  c.addresses.emplace(links_.addresses_of(c), c.mac, links_.router_addresses());
+  if (c.responder) c.responder->change_mac(c.mac, now);
+  if (c.twin) c.twin->set_mac(c.mac);
+}
+
+// The MTU of a port's mirror is KernelEntries'. An MTU that an operator has set stays until the link's
+// changes.
+void LinkOpener::follow_mtu(ControlPort& c) {
+  const bool port = c.index < links_.ports().size();
+  if (port || !c.twin || c.twin_mtu == links_.mtu_of(c)) return;
+  c.twin_mtu = links_.mtu_of(c);
+  c.twin->set_mtu(c.twin_mtu);
 }
 
 // The routes of a TAP mirror are gone with it, and the port has no kernel side.

@@ -47,8 +47,8 @@ class LinkOpener {
   void close(const config::Config& next, const Interfaces& interfaces);
   // Changes the addresses of links that are open; `before`: the previous configuration.
   void change_addresses(const config::Config& before);
-  // Changes the MAC address of links that are open and whose device has another one.
-  void change_macs(Time now);
+  // Follows the devices of open links: their MAC address, and the MTU of interfaces on them.
+  void follow_devices(Time now);
   // Handles the removal of the device with this descriptor (`ip link del`).
   void lose_device(int fd);
 
@@ -63,6 +63,8 @@ class LinkOpener {
   void close_ports(const config::Config& next);
   void close_port(ControlPort& c);
   void forget_device(const ControlPort& c);
+  void follow_mac(ControlPort& c, const MacAddress& mac, Time now);
+  void follow_mtu(ControlPort& c);
 
   ControlLinks& links_;
   Routes& routes_;

@@ -174,7 +174,7 @@ void give_mac(const std::string& name, const MacAddress& mac) {
   tun::configure(SIOCSIFHWADDR, request, "give " + name + " its port's MAC address");
 }
 
-void set_mtu(const std::string& name, std::uint16_t mtu) {
+void give_mtu(const std::string& name, std::uint16_t mtu) {
   ifreq request = tun::request_for(name);
   request.ifr_mtu = mtu;
   tun::configure(SIOCSIFMTU, request, "give " + name + " its port's MTU");
@@ -193,7 +193,7 @@ TapMirror::TapMirror(const TapMirrorSettings& settings)
       fd_(make_tap(name_)),
       ifindex_(static_cast<int>(::if_nametoindex(name_.c_str()))) {
   give_mac(name_, settings.mac);
-  set_mtu(name_, settings.mtu);
+  give_mtu(name_, settings.mtu);
   set_carrier(false);
   behave_as_router(name_);
   tun::bring_up(name_);
@@ -209,6 +209,10 @@ std::span<const std::uint8_t> TapMirror::read(std::span<std::uint8_t> room) {
 
 void TapMirror::set_mac(const MacAddress& mac) {
   give_mac(name_, mac);
+}
+
+void TapMirror::set_mtu(std::uint16_t mtu) {
+  give_mtu(name_, mtu);
 }
 
 void TapMirror::set_carrier(bool up) {

@@ -128,8 +128,9 @@ class TapMirror {
   // than the room is truncated to it.
   std::span<const std::uint8_t> read(std::span<std::uint8_t> room);
 
-  // Changes its MAC address. Throws std::runtime_error.
+  // Changes its MAC address, or its MTU. Throws std::runtime_error.
   void set_mac(const MacAddress& mac);
+  void set_mtu(std::uint16_t mtu);
   // Sets the state of the port's link, which the kernel's routes by the device follow. Throws
   // std::system_error.
   void set_carrier(bool up);

@@ -62,6 +62,20 @@ def test_the_lower_mtu_of_device_and_configuration_holds(lab, when):
     assert "mtu 1500" in lab.router.ip("link", "show", "wan0").stdout
 
 
+def test_the_mirror_of_an_interface_follows_the_device_of_its_port(lab):
+    tagged = "interfaces:\n  acme: {port: wan0, vlan: 107, addresses: [10.7.0.254/24]}\n"
+    def mirror():
+        return lab.router.ip("link", "show", "acme").stdout
+    with Router(lab.router, ports(lab.device) + tagged) as router:
+        lab.meet()
+        assert "mtu 1500" in mirror()
+        lab.router.ip("link", "set", "wan0", "mtu", "1400")
+        wait_for(lambda: "mtu 1400" in mirror())
+        lab.router.ip("link", "set", "wan0", "address", "02:00:00:00:00:99", "mtu", "1500")
+        wait_for(lambda: "mtu 1500" in mirror() and "02:00:00:00:00:99" in mirror())
+        law(router.metrics())
+
+
 def test_another_mac_address_is_the_ports(lab):
     """Both ports get another one, as by a bond's fail-over: hosts learn it at once, and no packet leaves with the previous one."""
     with Router(lab.router, ports(lab.device)) as router:

@@ -44,7 +44,7 @@ struct LinkOpenerTest : testing::Test {
     const config::Config before = links.configure(next, interfaces);
     bed.routes.configure(next, interfaces);
     opener.change_addresses(before);
-    opener.change_macs(kStart);
+    opener.follow_devices(kStart);
     opener.open(kStart);
   }
 };

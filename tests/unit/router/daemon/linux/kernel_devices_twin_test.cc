@@ -74,9 +74,11 @@ TEST_F(TapMirrorTest, HasTheMacAddressAndMtuOfItsPort) {
   EXPECT_TRUE(shows("ip link show mem0", "link/ether 02:00:00:00:00:01"));
 }
 
-TEST_F(TapMirrorTest, FollowsTheMacAddressOfItsPort) {
+TEST_F(TapMirrorTest, FollowsTheMacAddressAndMtuOfItsPort) {
   open_with_address();
   twin->set_mac({2, 0, 0, 0, 0, 0x77});
+  twin->set_mtu(1400);
+  EXPECT_TRUE(shows("ip link show mem0", "mtu 1400 "));
   EXPECT_TRUE(shows("ip link show mem0", "link/ether 02:00:00:00:00:77"));
   EXPECT_TRUE(shows("ip addr show mem0", "10.9.1.254/24")) << "its addresses stay";
 }
