@@ -253,6 +253,10 @@ void Control::on(const NeighborEvent& event) {
 void Control::on(const LinkEvent& event) {
   watch_.on(event, clock_.now());
   virtual_macs_.on(event);
+  // Packets beyond a lower MTU are counted as dropped before the workers have the next snapshot.
+  const ControlPort* const c = links_.link_with(event.ifindex);
+  if (c != nullptr && !c->twin && c->index < devices_.size() && devices_[c->index] != nullptr)
+    devices_[c->index]->limit_frames(event.mtu);
 }
 
 void Control::on(const AddressEvent& event) {

@@ -196,8 +196,12 @@ void DpdkPort::start(std::uint16_t rx_queues, Spread spread) {
 void DpdkPort::follow(const InterfaceState& now) {
   followed_ = now;
   if (!config_.mac && now.mac != MacAddress{}) set_mac(now.mac);
-  if (now.mtu != 0)
-    largest_frame_.store(now.mtu + RTE_ETHER_HDR_LEN + tags_beyond_mtu(config_.device.kind),
+  limit_frames(now.mtu);
+}
+
+void DpdkPort::limit_frames(unsigned mtu) {
+  if (mtu != 0)
+    largest_frame_.store(mtu + RTE_ETHER_HDR_LEN + tags_beyond_mtu(config_.device.kind),
                          std::memory_order_relaxed);
 }
 

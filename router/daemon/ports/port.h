@@ -63,6 +63,8 @@ class DpdkPort {
   std::uint16_t device_mtu(const config::Port& config) const;
   // device_mtu() of a port that is not open yet.
   static std::uint16_t device_mtu_found(const config::Port& config);
+  // Limits the frames to a new MTU of the device, which follow() has not followed yet; 0: not known.
+  void limit_frames(unsigned mtu);
   // Bytes of the largest frame that the device sends. Thread-safe.
   std::uint32_t largest_frame() const { return largest_frame_.load(std::memory_order_relaxed); }
 

@@ -31,6 +31,9 @@ TEST_F(PortInterfaceTest, HasTheLowerMtuOfTheTwo) {
   config::Port other = config;
   other.mtu = 1300;
   EXPECT_EQ(port.device_mtu(other), 0) << "change() sets it";
+  port.limit_frames(1200);
+  EXPECT_EQ(port.largest_frame(), 1200u + 14 + 4);
+  EXPECT_EQ(port.device_mtu(config), 1400) << "until it is followed";
   run("ip link set a0 mtu 9000");
   port.follow(state_of("a0").value());
   EXPECT_EQ(port.device_mtu(config), 0);
