@@ -38,7 +38,9 @@ std::optional<Reading> ReadingServer::read(RemoteCall& calls, Sleeper& sleeper, 
     if (!std::exchange(begun, true)) begin();
     return step(clock.now());
   };
-  if (!calls.run_in_steps(copy, [&] { sleeper.wake(); })) return std::nullopt;
+  if (!calls.run_in_steps(
+          copy, [&] { sleeper.wake(); }, kPatience))
+    return std::nullopt;
   return named();
 }
 

