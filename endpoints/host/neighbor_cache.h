@@ -5,10 +5,10 @@
 // requested at most once a second; a known one is requested again, by unicast, from kRefresh on while it is
 // used, and forgotten at kForget.
 //
-// router/pipeline/routes/neighbor_resolver.h has other needs. This cache is read on the way of packets: a hash
-// table of fixed memory, whose entries are verified only while they are used, and whose host is one customer.
-// A router holds packets for addresses that others name: the resolver trusts only answers to its requests,
-// slows requests down, reports each change to the FIB, and divides its entries among neighbors.
+// router/pipeline/routes/neighbor_resolver.h has other needs. This cache is read on the way of packets: a
+// hash table of fixed memory, whose entries are verified only while they are used, and whose host is one
+// customer. A router holds packets for addresses that others name: the resolver trusts only answers to its
+// requests, slows requests down, reports each change to the FIB, and divides its entries among neighbors.
 #pragma once
 
 #include <array>
