@@ -120,7 +120,8 @@ std::optional<std::uint32_t> fixed_next_hop(const rtmsg& m) {
 // True for what the kernel adds for an address: AddressEvent says the same.
 bool comes_with_address(const rtmsg& m) {
   const bool host = m.rtm_dst_len == (m.rtm_family == AF_INET6 ? 128 : 32);
-  return host && m.rtm_protocol == RTPROT_KERNEL && m.rtm_type != RTN_UNICAST;
+  const bool type = m.rtm_type == RTN_LOCAL || m.rtm_type == RTN_ANYCAST || m.rtm_type == RTN_BROADCAST;
+  return host && type && m.rtm_protocol == RTPROT_KERNEL;
 }
 
 bool concerns_us(const rtmsg& m) {

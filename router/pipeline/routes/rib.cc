@@ -41,12 +41,6 @@ bool same_key(const HopSets::Key& a, const HopSets::Key& b) {
          });
 }
 
-std::vector<HopSets::Id> order_of(std::span<const Candidate> all) {
-  std::vector<HopSets::Id> sets;
-  for (const auto& c : all) sets.push_back(c.set);
-  return sets;
-}
-
 // True for a route that the kernel joins with others of its prefix and metric (IPv6: rt6_qualify_for_ecmp()).
 bool joins_others(const HopSets::Key& key) {
   return key.special == kNextHopNone && key.object == 0 && !key.hops.empty() &&
@@ -61,10 +55,11 @@ Rib::Rib(RouteSink& sink, NextHopGroups& groups, Resolve resolve, Changed change
 Likeness Rib::likeness(const Prefix& prefix, const Candidate& fresh, const Candidate& known) const {
   if (known.set == fresh.set && known.kind == fresh.kind) return Likeness::same;
   if (!prefix.address.is_v6()) return Likeness::similar;
+  // The kernel reports a multipath route as a whole, whichever of its next hops it adds or removes.
   const HopSets::Key &a = sets_.key(fresh.set), &b = sets_.key(known.set);
-  if (!joins_others(a) || !joins_others(b))
-    return joins_others(a) == joins_others(b) ? Likeness::similar : Likeness::other;
-  return are_part(a.hops, b.hops) || are_part(b.hops, a.hops) ? Likeness::same : Likeness::similar;
+  const bool plain = a.special == kNextHopNone && b.special == kNextHopNone && a.object == 0 && b.object == 0;
+  if (plain && (are_part(a.hops, b.hops) || are_part(b.hops, a.hops))) return Likeness::same;
+  return joins_others(a) == joins_others(b) ? Likeness::similar : Likeness::other;
 }
 
 void Rib::set(const Prefix& prefix, RouteCandidate candidate) {
@@ -72,11 +67,10 @@ void Rib::set(const Prefix& prefix, RouteCandidate candidate) {
   const HopSets::Id set = sets_.hold(std::move(candidate.to));
   const Candidate fresh{
       set, candidate.metric, candidate.generation, candidate.source, candidate.selector, candidate.kind};
-  const std::vector<HopSets::Id> before = order_of(candidates.all());
-  const auto gone =
+  const auto change =
       candidates.set(fresh, candidate.order, [&](const auto& c) { return likeness(prefix, fresh, c); });
-  if (before != order_of(candidates.all())) candidates_changed(prefix, candidate.source);
-  for (const auto& c : gone) sets_.drop(c.set);
+  if (change.differs) candidates_changed(prefix, candidate.source);
+  for (const auto& c : change.gone) sets_.drop(c.set);
   if (std::exchange(hiding_changed_, false)) work();
 }
 

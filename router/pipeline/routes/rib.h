@@ -67,41 +67,29 @@ class RouteCandidates {
       if (c.source == source && c.metric == metric) return &c;
     return nullptr;
   }
+  struct Change {
+    std::vector<Candidate> gone{};  // candidates that the new one replaces
+    bool differs = true;            // the sets, or their order, are others
+  };
   // Adds the candidate at its place in its group, the candidates with the same source, selector and metric.
-  // Returns the candidates that it replaces. `like(known)`: see Likeness.
+  // `like(known)`: see Likeness.
   template <class Like>
-  std::vector<Candidate> set(const Candidate& candidate, RouteOrder order, Like&& like) {
-    std::vector<Candidate> now(all().begin(), all().end()), gone;
-    const auto better = [](const auto& a, const auto& b) { return a.group() < b.group(); };
-    auto [from, to] = std::equal_range(now.begin(), now.end(), candidate, better);
-    const auto likest = [&](Likeness least) {
-      return std::find_if(from, to, [&](const auto& c) { return like(c) >= least; });
-    };
-    const auto put = [&](auto at) { gone.push_back(std::exchange(*at, candidate)); };
-    const auto same = likest(Likeness::same);
-    if (order == RouteOrder::only) {
-      gone.assign(from, to);
-      now.insert(now.erase(from, to), candidate);
-    } else if (order == RouteOrder::dumped) {
-      if (same != to) {
-        gone.push_back(*same);
-        const auto at = from - now.begin(), left = to - from - 1;
-        now.erase(same);
-        from = now.begin() + at, to = from + left;
-      }
-      const auto reported = [&](const auto& c) { return c.generation == candidate.generation; };
-      const auto last =
-          std::find_if(std::make_reverse_iterator(to), std::make_reverse_iterator(from), reported);
-      now.insert(last.base(), candidate);
-    } else if (same != to) {
-      put(same);
-    } else if (const auto similar = likest(Likeness::similar); order == RouteOrder::replace && from != to) {
-      put(similar == to ? from : similar);
-    } else {
-      now.insert(order == RouteOrder::first ? from : to, candidate);
+  Change set(const Candidate& candidate, RouteOrder order, Like&& like) {
+    if (all().empty()) {
+      one_ = candidate;
+      return {};
     }
+    const bool only = !many_ && one_.in_group_of(candidate);
+    if (only && (order == RouteOrder::only || like(one_) == Likeness::same)) {
+      const Candidate before = std::exchange(one_, candidate);
+      return {{before}, before.set != candidate.set};
+    }
+    Change change;
+    std::vector<Candidate> now = placed(candidate, order, like, change.gone);
+    change.differs = !std::ranges::equal(
+        now, all(), [](const auto& a, const auto& b) { return a.set == b.set && a.kind == b.kind; });
     keep(std::move(now));
-    return gone;
+    return change;
   }
   void set(const Candidate& candidate) {
     set(candidate, RouteOrder::only, [](const Candidate&) { return Likeness::other; });
@@ -125,6 +113,45 @@ class RouteCandidates {
   }
 
  private:
+  // All candidates with the new one, and in `gone` those that it replaces.
+  template <class Like>
+  std::vector<Candidate> placed(const Candidate& candidate, RouteOrder order, Like&& like,
+                                std::vector<Candidate>& gone) const {
+    std::vector<Candidate> now(all().begin(), all().end());
+    const auto better = [](const auto& a, const auto& b) { return a.group() < b.group(); };
+    auto [from, to] = std::equal_range(now.begin(), now.end(), candidate, better);
+    const auto likest = [&, from = from, to = to](Likeness least) {
+      return std::find_if(from, to, [&](const auto& c) { return like(c) >= least; });
+    };
+    const auto put = [&](auto at) { gone.push_back(std::exchange(*at, candidate)); };
+    const auto same = likest(Likeness::same), similar = likest(Likeness::similar);
+    if (order == RouteOrder::only) {
+      gone.assign(from, to);
+      now.insert(now.erase(from, to), candidate);
+    } else if (order == RouteOrder::dumped) {
+      auto at = to;
+      if (same != to) {
+        gone.push_back(*same);
+        std::rotate(same, same + 1, to);
+        at = to - 1;
+      }
+      const auto reported = [&](const auto& c) { return c.generation == candidate.generation; };
+      while (at != from && !reported(*(at - 1))) --at;
+      if (same == to) {
+        now.insert(at, candidate);
+      } else {
+        *(to - 1) = candidate;
+        std::rotate(at, to - 1, to);
+      }
+    } else if (same != to) {
+      put(same);
+    } else if (order == RouteOrder::replace && from != to) {
+      put(similar == to ? from : similar);
+    } else {
+      now.insert(order == RouteOrder::first ? from : to, candidate);
+    }
+    return now;
+  }
   void keep(std::vector<Candidate> now) {
     one_ = now.empty() ? Candidate{} : now.front();
     many_ = now.size() > 1 ? std::make_unique<std::vector<Candidate>>(std::move(now)) : nullptr;

@@ -81,8 +81,8 @@ TEST(RouteCandidates, AReplacementTakesThePlaceOfTheLikest) {
   RouteCandidates c;
   const auto put = [&](HopSets::Id set, RouteOrder order, HopSets::Id like) {
     const auto gone = c.set({set, 20, 0, Source::kernel}, order, [like](const auto& known) {
-      return known.set == like ? Likeness::similar : Likeness::other;
-    });
+                         return known.set == like ? Likeness::similar : Likeness::other;
+                       }).gone;
     return gone.empty() ? 0 : gone.front().set;
   };
   put(1, RouteOrder::only, 0);
