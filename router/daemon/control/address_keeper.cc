@@ -61,7 +61,10 @@ void AddressKeeper::work(Time now) {
     }
     removal.due = kNever;
     ControlPort* const c = links_.existing_link(index);
-    std::erase_if(removal.addresses, [&](const Prefix& a) { return c == nullptr || !is_ours(*c, a); });
+    // A link that was opened on another device meanwhile has its addresses.
+    std::erase_if(removal.addresses, [&](const Prefix& a) {
+      return c == nullptr || !is_ours(*c, a) || present_.contains({c->interface, a});
+    });
     if (!removal.addresses.empty() && c->state.in_kernel != false) restore(*c, removal, now);
     removal.addresses.clear();
   }

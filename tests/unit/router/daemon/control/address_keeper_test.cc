@@ -108,6 +108,15 @@ TEST_F(AddressKeeperTest, ALinkThatIsDownGetsItsAddressesWhenItComesUp) {
   EXPECT_FALSE(there()) << "KernelEntries::restore() sets it";
 }
 
+TEST_F(AddressKeeperTest, ALinkOnAnotherDeviceHasItsAddresses) {
+  remove();
+  port_->interface = a0_ + 1;
+  bed_.links.bind(*port_);
+  keeper_.on({.action = EventAction::add, .ifindex = a0_ + 1, .address = prefix("10.1.0.254/24")}, now_);
+  pass(1s);
+  EXPECT_THAT(bed_.told, IsEmpty());
+}
+
 TEST_F(AddressKeeperTest, LostMessagesHideNoRemoval) {
   run("ip address del 10.1.0.254/24 dev a0");
   keeper_.begin_sync();
