@@ -211,7 +211,9 @@ void Control::on(const RouteEvent& event) {
 }
 
 void Control::on(const RuleEvent& event) {
-  if (links_.config().kernel.routes) differences_.on(event);
+  if (!links_.config().kernel.routes) return;
+  differences_.on(event);
+  routes_.on(event);
 }
 
 void Control::on_resync_begin() {

@@ -125,8 +125,7 @@ void follow(Octets batch) {
       std::visit(
           [&](const auto& e) {
             using Event = std::decay_t<decltype(e)>;
-            if constexpr (!std::is_same_v<Event, std::monostate> && !std::is_same_v<Event, RuleEvent>)
-              routes.on(e);
+            if constexpr (!std::is_same_v<Event, std::monostate>) routes.on(e);
           },
           event);
     }

@@ -181,7 +181,6 @@ RouteEvent begin_route(EventAction action, unsigned flags, const rtmsg& m) {
   event.to.address = IpAddress::unspecified(v6);
   event.to.length = m.rtm_dst_len;
   event.selector = m.rtm_src_len != 0 ? std::uint8_t{1} : v6 ? std::uint8_t{0} : m.rtm_tos;
-  if (event.selector != 0) event.unsupported = m.rtm_src_len != 0 ? Unsupported::source : Unsupported::tos;
   event.preference = v6 ? rank_of_preference(0) : std::uint8_t{0};
   return event;
 }
@@ -213,6 +212,7 @@ NetlinkEvent parse_route(EventAction action, unsigned flags, Span body) {
       }
     read_next_hop(type, payload, m->rtm_family, single, event.unsupported);
   });
+  if (event.selector != 0) event.unsupported = m->rtm_src_len != 0 ? Unsupported::source : Unsupported::tos;
   event.identity = identity.value();
   event.local_table = table == RT_TABLE_LOCAL;
   if ((table != RT_TABLE_MAIN && !event.local_table) || !has_destination) return {};
@@ -404,6 +404,7 @@ NetlinkEvent parse_rule(EventAction action, Span body) {
   // The data plane's packets have no mark, and come from no local socket.
   const bool never = !inverted && (c.own_packets || c.mark != 0);
   const bool plain = !c.others && c.mark == 0 && m->action == FR_ACT_TO_TBL && is_default(rule);
+  rule.preset = plain;
   rule.followed = never || plain || m->action == FR_ACT_NOP;
   rule.text = std::to_string(rule.priority) + ": " + (inverted ? "not " : "") + "from " +
               (from.empty() ? "all" : from) + (to.empty() ? "" : " to " + to) +

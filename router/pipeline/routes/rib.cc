@@ -169,7 +169,12 @@ HopSets::Id Rib::wanted(const Prefix& prefix, const Route& route, bool neighbors
   return to == nullptr ? HopSets::kNone : to->set;
 }
 
+void Rib::separate_tables4() {
+  if (!std::exchange(separate4_, true) && !hiding_.empty()) begin_walk();
+}
+
 bool Rib::is_hidden(const Prefix& prefix) const {
+  if (!prefix.address.is_v6() && !separate4_) return false;
   return std::ranges::any_of(hiding_, [&](const Prefix& local) {
     return local.length < prefix.length && local.address.is_v6() == prefix.address.is_v6() &&
            local.contains(prefix.address);

@@ -27,8 +27,8 @@
 
 namespace surety {
 
-// In order of preference. `local`: the kernel's table of that name, which hides longer prefixes of the
-// others.
+// In order of preference. `local`: the kernel's table of that name. It hides longer prefixes of other
+// sources, except of IPv4 while the kernel has both tables in one trie (Rib::separate_tables4()).
 enum class RouteSource : std::uint8_t { local, neighbor, connected, yaml, kernel };
 inline constexpr std::size_t kRouteSources = 5;
 
@@ -202,6 +202,10 @@ class Rib {
   // if `what` describes none, the first or only one of its kind.
   void remove(const Prefix& prefix, const RouteCandidate& what);
 
+  // The kernel asks the IPv4 table `local` before `main` from now on: it has got rules beyond its defaults,
+  // and no longer keeps both in one trie (fib_trie_unmerge()).
+  void separate_tables4();
+
   // Next hop objects of the kernel, for keys that refer to them.
   void set_object(const NextHopEvent& event, std::uint32_t generation);
   void remove_object(std::uint32_t id);  // removes the routes that refer to it, too
@@ -313,7 +317,7 @@ class Rib {
   bool walking_ = false;
   std::array<std::optional<std::uint32_t>, kRouteSources> stale_{};  // indexed by source: generation to keep
   std::vector<Prefix> hiding_;  // prefixes of the source `local` that are no host's: few, if any
-  bool hiding_changed_ = false;
+  bool hiding_changed_ = false, separate4_ = false;
 };
 
 }  // namespace surety

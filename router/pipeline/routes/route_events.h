@@ -71,6 +71,7 @@ struct RuleEvent {
   EventAction action = EventAction::add;
   std::uint32_t priority = 0;
   bool v6 = false;
+  bool preset = false;   // one of the kernel's defaults
   bool followed = true;  // the kernel's defaults, and rules that no packet of the data plane meets
   std::uint32_t table = 0;
   std::string text{};  // a short form of what ip(8) shows

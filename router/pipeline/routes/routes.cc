@@ -121,12 +121,14 @@ void Routes::bind(std::span<const Binding> bindings) {
 
 void Routes::set_port_up(std::size_t port, bool up) {
   links_[static_cast<InterfaceIndex>(port)].up = up;
+  subnets_changed_ |= kernel_subnets_ && synced_;
   groups_.refresh_all();
 }
 
 void Routes::on(const LinkEvent& event) {
   const auto [at, added] = devices_.try_emplace(event.ifindex, event.up);
   if (!added && std::exchange(at->second, event.up) == event.up) return;
+  subnets_changed_ |= kernel_subnets_ && synced_;
   if (link_of(event.ifindex)) groups_.refresh_all();
 }
 
@@ -151,6 +153,10 @@ RouteCandidate Routes::kernel_candidate(const RouteEvent& event) const {
   c.to.unsupported = event.unsupported;
   c.to.mtu = event.mtu;
   return c;
+}
+
+void Routes::on(const RuleEvent& event) {
+  if (event.action == EventAction::add && !event.v6 && !event.preset) rib_.separate_tables4();
 }
 
 void Routes::on(const RouteEvent& event) {
@@ -190,8 +196,9 @@ void Routes::learn(InterfaceIndex interface, const IpAddress& address, const std
 // A link-local address gives no routes, and each of thousands of TAP mirrors has one.
 void Routes::on(const AddressEvent& event) {
   if (!is_forwardable(host_prefix(event.address.address))) return;
-  std::erase_if(kernel_addresses_,
-                [&](const auto& a) { return a.ifindex == event.ifindex && a.address == event.address; });
+  std::erase_if(kernel_addresses_, [&](const auto& a) {
+    return a.ifindex == event.ifindex && a.address == event.address && a.peer == event.peer;
+  });
   const KernelAddress address{event.ifindex, event.address,          kernel_generation_,
                               event.peer,    !event.no_prefix_route, event.broadcast};
   if (event.action == EventAction::add) kernel_addresses_.push_back(address);
@@ -284,7 +291,9 @@ std::vector<OwnAddress> Routes::own_addresses() const {
   for (const auto& [index, link] : links_)
     for (const auto& a : link.addresses) {
       own.push_back({a, index});
-      own.back().by_kernel = std::ranges::binary_search(in_kernel, std::pair(link.ifindex, a));
+      // A device that is down has lost its IPv6 addresses, and its subnets lead nowhere.
+      const bool down = kernel_subnets_ && synced_ && link.ifindex != 0 && !is_up(index);
+      own.back().by_kernel = down || std::ranges::binary_search(in_kernel, std::pair(link.ifindex, a));
     }
   for (const auto& a : kernel_addresses_)
     own.push_back({a.address, link_of(a.ifindex), a.peer, a.subnet, kernel_subnets_, a.broadcast});

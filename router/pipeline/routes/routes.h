@@ -9,7 +9,7 @@
 //    passed over: a YAML gateway on no connected subnet waits for one.
 //  - The subnet of an address that the kernel has is a route of the kernel (take_subnets_from_kernel()): with
 //    its metric, of the peer, or none at all. YAML yields to it if its metric is 0.
-//  - A prefix of the kernel's table `local` is the router's, with all longer prefixes of other sources.
+//  - A prefix of the kernel's table `local` is the router's; see RouteSource for longer ones inside.
 //  - A route that the data plane cannot do (Unsupported) is kNextHopUnsupported: its packets are dropped, and
 //    do not fall to another route.
 //  - A next hop on an interface that is not a port: if a route has no other, its packets go to the kernel
@@ -118,6 +118,8 @@ class Routes {
   }
   void on(const AddressEvent& event);
   void on(const LinkEvent& event);
+  // Rules are not followed; but they change the order of the kernel's tables.
+  void on(const RuleEvent& event);
   // end_kernel_sync() removes the kernel's routes, neighbours and addresses that were not reported again
   // since begin_kernel_sync().
   void begin_kernel_sync();

@@ -117,12 +117,23 @@ TEST_F(RibTest, APreferenceDecidesAmongEqualMetrics) {
   EXPECT_EQ(sink.all(), (Lines{"2001:db8::/32 glean 1"}));
 }
 
-// `ip route add local 10.0.0.0/8 dev lo`: the kernel asks this table first, whatever the length.
-TEST_F(RibTest, TheTableLocalHidesLongerPrefixes) {
+// `ip route add local 10.0.0.0/8 dev lo`
+TEST_F(RibTest, TheTableLocalHidesLongerPrefixesOfIpv6) {
+  set("2001:db8:1::/48", Source::kernel, {via("10.9.0.1", 13)});
+  rib.set(prefix("2001:db8::/32"), {.source = Source::local, .to = {.special = kNextHopLocal}});
+  EXPECT_EQ(sink.all(), (Lines{"2001:db8::/32 local"}));
+  rib.remove(prefix("2001:db8::/32"), {.source = Source::local, .to = {.special = kNextHopLocal}});
+  EXPECT_EQ(sink.all(), (Lines{"2001:db8:1::/48 unresolved 3"}));
+}
+
+TEST_F(RibTest, TheTableLocalHidesLongerPrefixesOfIpv4IfThereAreRules) {
   set("10.1.0.0/16", Source::kernel, {via("10.9.0.1", 13)});
   set("11.0.0.0/8", Source::kernel, {via("10.9.0.1", 13)});
   rib.set(prefix("10.0.0.0/8"), {.source = Source::local, .to = {.special = kNextHopLocal}});
   set("10.2.0.0/16", Source::yaml, {via("10.9.0.1", 14)});
+  EXPECT_EQ(sink.all(), (Lines{"10.0.0.0/8 local", "10.1.0.0/16 unresolved 3", "10.2.0.0/16 unresolved 4",
+                               "11.0.0.0/8 unresolved 3"}));
+  rib.separate_tables4();
   EXPECT_EQ(sink.all(), (Lines{"10.0.0.0/8 local", "11.0.0.0/8 unresolved 3"}));
   rib.remove(prefix("10.0.0.0/8"), {.source = Source::local, .to = {.special = kNextHopLocal}});
   EXPECT_EQ(sink.all(),

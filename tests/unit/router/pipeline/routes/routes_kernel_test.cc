@@ -103,6 +103,19 @@ TEST_F(RoutesTest, ThePeersSubnetIsConnectedWithoutTheKernelsRoutes) {
   EXPECT_EQ(forward("203.0.113.9"), "glean 1");
 }
 
+// The kernel has one address with and without a peer.
+TEST_F(KernelSubnets, AnAddressStaysWhenItsPeerGoes) {
+  follow();
+  AddressEvent peer{
+      .ifindex = 11, .address = prefix("192.0.2.1/24"), .peer = Prefix{address("203.0.113.1"), 24}};
+  own(EventAction::add, 11, "192.0.2.1/24");
+  routes.on(peer);
+  peer.action = EventAction::remove;
+  routes.on(peer);
+  EXPECT_EQ(forward("192.0.2.1"), "local");
+  EXPECT_EQ(forward("192.0.2.255"), "blackhole");
+}
+
 TEST_F(KernelSubnets, ABroadcastAddressIsNotForwardedTo) {
   follow();
   subnet("172.16.0.0/24", 10);
@@ -134,6 +147,27 @@ TEST_F(KernelSubnets, YieldToAnotherRouteWhenTheyAreDead) {
   route("10.0.1.0/30", {via("10.0.0.9", 10)}, 20);
   routes.end_kernel_sync();
   EXPECT_EQ(forward("10.0.1.2"), "unresolved 0");
+}
+
+// A device that is down loses its IPv6 addresses.
+TEST_F(KernelSubnets, AreNotMadeUpWhereTheDeviceIsDown) {
+  follow();
+  link(11, true);
+  route("2001:db8::/32", {via("2001:db8:2::1", 10)});
+  EXPECT_EQ(forward("2001:db8:1::9"), "glean 1");
+  link(11, false);
+  own(EventAction::remove, 11, "2001:db8:1::1/64");
+  routes.on(RouteEvent{.action = EventAction::remove,
+                       .to = prefix("2001:db8:1::/64"),
+                       .next_hops = {on_link(11)},
+                       .metric = 256,
+                       .protocol = 2,
+                       .connected = true});
+  work();
+  EXPECT_EQ(forward("2001:db8:1::9"), "unresolved 0");
+  link(11, true);
+  work();
+  EXPECT_EQ(forward("2001:db8:1::9"), "glean 1") << "the kernel has refused the address";
 }
 
 TEST_F(RoutesTest, AnEncapsulatedRouteIsRefusedAndNothingElseIsUsed) {
@@ -197,6 +231,12 @@ TEST_F(RoutesTest, ALocalPrefixIsTheRouters) {
       .to = prefix("203.0.113.0/28"), .blackhole = true, .refusal = kNextHopLocal, .local_table = true};
   routes.on(local);
   route("203.0.113.7/32", {via("10.0.0.9", 10)});
+  EXPECT_EQ(forward("203.0.113.1"), "local");
+  EXPECT_EQ(forward("203.0.113.7"), "unresolved 0") << "the kernel has both tables in one trie";
+  routes.on(RuleEvent{.preset = true});
+  routes.on(RuleEvent{.v6 = true});
+  EXPECT_EQ(forward("203.0.113.7"), "unresolved 0");
+  routes.on(RuleEvent{.priority = 7});
   EXPECT_EQ(forward("203.0.113.7"), "local");
   EXPECT_EQ(forward("203.0.113.17"), "unresolved 0");
   routes.begin_kernel_sync();
