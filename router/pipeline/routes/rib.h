@@ -202,8 +202,8 @@ class Rib {
   // if `what` describes none, the first or only one of its kind.
   void remove(const Prefix& prefix, const RouteCandidate& what);
 
-  // From now on the IPv4 table `local` precedes `main`: the kernel has rules beyond its defaults, and no longer
-  // keeps both tables in one trie (fib_trie_unmerge()).
+  // From now on the IPv4 table `local` precedes `main`: the kernel has rules beyond its defaults, and no
+  // longer keeps both tables in one trie (fib_trie_unmerge()).
   void separate_tables4();
 
   // Next hop objects of the kernel, for keys that refer to them.
