@@ -17,7 +17,7 @@ namespace surety::config {
 
 // The text of a scalar; anything else is reported as "expected `expected`".
 const std::string* text_of(const Node& node, std::string_view expected, Problems& problems);
-// What a parser of quantity.h makes of a scalar; no value: reported.
+// The value of a scalar, read by a parser of quantity.h; no value: reported.
 template <class T>
 std::optional<T> value_of(const Node& node, std::string_view expected, Parsed<T> (*parse)(std::string_view),
                           Problems& problems) {

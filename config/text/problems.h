@@ -37,7 +37,7 @@ class Problems {
   void error(Mark at, std::string message) { add(at, Diagnostic::Severity::error, std::move(message)); }
   void warning(Mark at, std::string message) { add(at, Diagnostic::Severity::warning, std::move(message)); }
   void note(Mark at, std::string message) { add(at, Diagnostic::Severity::note, std::move(message)); }
-  // The same, with the arguments of fmt::format().
+  // Each of the three also formats its message, with the arguments of fmt::format().
   template <class A, class... As>
   void error(Mark at, fmt::format_string<A, As...> text, A&& a, As&&... as) {
     error(at, fmt::format(text, std::forward<A>(a), std::forward<As>(as)...));
