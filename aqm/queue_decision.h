@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The decision about a packet that arrives at a queue: RIO's verdict first, then whether there is room. Queues
-// of any storage share it: the ring of active_queue.h, the chunks of hierarchy/pooled_queue.h.
+// The decision about a packet that arrives at a queue: RIO's verdict first, then whether there is room.
+// Queues of any storage share it: the ring of active_queue.h, the chunks of hierarchy/pooled_queue.h.
 //
 // Guarantees: RIO sees every arrival. A packet that it refuses is `early` or `forced` even when the queue is
 // full; one that it accepts or would mark, but for which there is no room, is `overflow` (and not marked).

@@ -15,8 +15,8 @@
 #include <stdexcept>
 
 #include "router/daemon/ports/eal.h"
-#include "router/daemon/ports/port_device.h"
 #include "router/daemon/ports/packet_ring.h"
+#include "router/daemon/ports/port_device.h"
 
 namespace surety {
 
