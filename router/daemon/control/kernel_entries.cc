@@ -144,6 +144,7 @@ void KernelEntries::set_routes() {
 }
 
 void KernelEntries::on(const AddressEvent& event) {
+  if (event.action == EventAction::add && kernel_routes_) kernel_routes_->try_again();
   const bool ours = event.action == EventAction::add && event.protocol == kProtocol;
   const ControlPort* const c = links_.link_with(event.ifindex);
   if (!ours)

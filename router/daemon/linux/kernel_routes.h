@@ -23,7 +23,8 @@ class KernelRoutes {
   static constexpr std::uint32_t kMetric = 1;
 
   // `refused`: called once for each route that the kernel refuses, e.g. because its gateway is behind no
-  // device of the kernel; tried again after each resynchronisation with the kernel.
+  // device of the kernel; tried again after each resynchronisation with the kernel, and by
+  // try_again().
   using Refused = std::function<void(const std::string& message)>;
   KernelRoutes(NetlinkCommands& commands, Refused refused);
   ~KernelRoutes();  // removes the routes it has added
@@ -40,6 +41,9 @@ class KernelRoutes {
   void on(const RouteEvent& event);
   void begin_sync() { seen_.clear(); }
   void end_sync();
+
+  // Tries refused routes again: an address has been added, which may reach their gateways.
+  void try_again() { to_settle_.insert(told_.begin(), told_.end()); }
 
   // Makes a bounded number of changes; true: there are more.
   bool work();

@@ -180,6 +180,7 @@ def test_addresses_that_another_manager_removes_are_set_again(lab):
                 lab.router.ip("address", "flush", "dev", name, "scope", "global")
                 wait_for(lambda: all(a in lab.router.ip("address", "show", name).stdout for a in addresses))
                 said(router, f"port {name}: another program has removed ")
+                wait_for(lambda: "198.51.100.0/24" in lab.router.ip("route").stdout)  # gone with wan0's address
             lab.router.ip("route", "flush", "proto", "83", check=False)
             wait_for(lambda: "198.51.100.0/24" in lab.router.ip("route").stdout)
             for host, address in ((lab.a, "198.51.100.1"), (lab.a, LAN[0].split("/")[0]), (lab.b, LAN[0].split("/")[0])):

@@ -72,6 +72,21 @@ class KernelRoutesTest : public InNetworkNamespace, public NetlinkMonitor::Handl
   Time now_{};
 };
 
+// `ip address flush` takes the routes along, and the kernel does not say so; the address comes back later.
+TEST_F(KernelRoutesTest, ComeBackWithTheAddressOfTheirGateway) {
+  routes_->want({kFour});
+  follow();
+  EXPECT_EQ(four(), kShownFour);
+  run("ip -4 address flush dev a0");
+  follow();
+  EXPECT_EQ(four(), "");
+  EXPECT_THAT(refused_, ElementsAre(HasSubstr("198.51.100.0/24")));
+  run("ip address add 10.9.1.254/24 dev a0");
+  routes_->try_again();
+  follow();
+  EXPECT_EQ(four(), kShownFour);
+}
+
 TEST_F(KernelRoutesTest, AreThereAndGoInTheEnd) {
   routes_->want(
       {kFour, kSix, {.to = prefix("192.0.2.0/24"), .blackhole = true}, via("0.0.0.0/0", "10.9.1.2")});
