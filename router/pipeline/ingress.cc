@@ -29,7 +29,6 @@ Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
       filters_(e.snapshot, e.next_hops, e.disposal),
       classify_(e.snapshot, e.ports, e.services, sources_, filters_, e.disposal, seed, now),
       route_(e.snapshot, e.fib, e.next_hops, filters_, e.disposal, FlowHasher(seed), e.pool != nullptr),
-      mss_(e.snapshot, e.next_hops),
       condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.disposal, seed, now, e.worker),
       pending_(e.next_hops, e.ports, e.disposal),
       rewrite_(e.next_hops, e.macs, e.disposal, pending_, e.worker),
@@ -54,8 +53,6 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
     route_.run(v_, port, classified ? &classify_.flows() : nullptr);
     if (filters_.asks_out()) [[unlikely]]
       filters_.run_out(v_, port);
-    if (mss_.clamps()) [[unlikely]]
-      mss_.run(v_, port);
     meter_.lap(Stage::route, v_.size);
     if (classified)
       condition_.run(v_, port, now);
@@ -173,7 +170,6 @@ void Ingress::adopt(const Snapshot& snapshot, std::span<ServiceCounters> service
   classify_.adopt(snapshot, services, now);
   condition_.adopt(snapshot, services, now);
   route_.adopt(snapshot);
-  mss_.adopt(snapshot);
   fragment_.adopt(snapshot);
   signals_.adopt(snapshot);
 }

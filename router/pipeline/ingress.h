@@ -19,7 +19,6 @@
 #include "router/pipeline/filter_stage.h"
 #include "router/pipeline/fragment_stage.h"
 #include "router/pipeline/handover.h"
-#include "router/pipeline/mss_clamp.h"
 #include "router/pipeline/packet_disposal.h"
 #include "router/pipeline/parse_stage.h"
 #include "router/pipeline/rewrite_stage.h"
@@ -154,7 +153,6 @@ class Ingress {
   FilterStage filters_;
   ClassifyStage classify_;
   RouteStage route_;
-  MssClamp mss_;
   ConditionStage condition_;
   PendingPackets pending_;
   RewriteStage rewrite_;

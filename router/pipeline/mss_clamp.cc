@@ -7,10 +7,6 @@
 
 namespace surety {
 
-MssClamp::MssClamp(const Snapshot& snapshot, const NextHopTable& next_hops) : next_hops_(next_hops) {
-  adopt(snapshot);
-}
-
 void MssClamp::adopt(const Snapshot& snapshot) {
   most_.fill(kNone);
   for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p)
@@ -21,11 +17,10 @@ void MssClamp::adopt(const Snapshot& snapshot) {
 void MssClamp::run(const Burst& v, PortIndex from) const {
   constexpr std::uint8_t kTcp = 6;
   constexpr std::uint16_t kLongerHeader = 20;
-  const NextHopTable::Words hops = next_hops_.words();
   for (std::size_t i = 0; i < v.size; ++i) {
     const ParsedPacket& h = v.header[i];
     if (h.protocol != kTcp || h.fragment) continue;
-    const std::uint16_t most = std::min(most_[from], most_[hops(v.next_hop(i)).port()]);
+    const std::uint16_t most = std::min(most_[from], most_[v.egress[i]]);
     if (most == kNone) continue;
     rte_mbuf* const m = v.mbuf[i];
     const std::size_t there = rte_pktmbuf_data_len(m);

@@ -33,6 +33,7 @@ RouteStage::RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTa
       filters_(filters),
       disposal_(disposal),
       hasher_(hasher),
+      mss_(snapshot),
       fragments_(fragments) {
   adopt(snapshot);
 }
@@ -40,6 +41,7 @@ RouteStage::RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTa
 // Stores the lowest MTU of each port's interfaces and of all routes; divert() uses the exact one.
 void RouteStage::adopt(const Snapshot& snapshot) {
   interfaces_ = snapshot.interfaces->data();
+  mss_.adopt(snapshot);
   least_mtu_ = next_hops_.least_mtu();
   for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p)
     mtu_[p] = std::min(snapshot.interfaces->least_mtu(static_cast<PortIndex>(p)), least_mtu_);
@@ -67,6 +69,8 @@ void RouteStage::adopt(const Snapshot& snapshot) {
     v.keep(i, kept++);
   }
   v.size = kept;
+  if (mss_.clamps()) [[unlikely]]
+    mss_.run(v, port);
 }
 
 void RouteStage::look_up(Burst& v, FlowTable* flows) const {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Routes packets: longest prefix match, next hop, TTL and MTU. Runs before conditioning: alpha depends on the
-// egress queue of a flow, and packets that cannot be forwarded must not use up tokens.
+// Routes packets: longest prefix match, next hop, TTL, MTU and the clamp of TCP's MSS. Runs before
+// conditioning: alpha depends on the egress queue of a flow, and packets that cannot be forwarded must not
+// use up tokens.
 #pragma once
 
 #include <vector>
 
 #include "router/pipeline/burst.h"
 #include "router/pipeline/filter_stage.h"
+#include "router/pipeline/mss_clamp.h"
 #include "router/pipeline/packet_disposal.h"
 #include "router/pipeline/routes/fib.h"
 #include "router/pipeline/routes/neighbors.h"
@@ -50,6 +52,7 @@ class RouteStage {
   FilterStage& filters_;  // for packets that leave by way of the control thread
   PacketDisposal& disposal_;
   FlowHasher hasher_;
+  MssClamp mss_;
   const InterfaceRecord* interfaces_ = nullptr;  // the snapshot's
   std::array<std::uint16_t, kMaxPorts> mtu_{};
   std::uint16_t least_mtu_ = UINT16_MAX;  // the next hops'
