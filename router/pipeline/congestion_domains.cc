@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "router/pipeline/egress_queues.h"
+
 namespace surety {
 
 std::vector<CongestionDomains::Controller> CongestionDomains::configured(const Snapshot& snapshot,

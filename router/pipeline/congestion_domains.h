@@ -16,12 +16,13 @@
 
 #include "conditioners/csa_controller.h"
 #include "router/pipeline/class_split.h"
-#include "router/pipeline/egress_queues.h"
 #include "router/pipeline/signals/congestion_signal.h"
 #include "router/pipeline/signals/contributors.h"
 #include "router/pipeline/snapshot.h"
 
 namespace surety {
+
+struct EgressQueues;
 
 class CongestionDomains {
  public:

@@ -13,7 +13,9 @@
 
 namespace surety {
 
-using EgressQueues = std::variant<PlainQueue, ClassScheduler, std::unique_ptr<QueueTree>>;
+struct EgressQueues : std::variant<PlainQueue, ClassScheduler, std::unique_ptr<QueueTree>> {
+  using variant::variant;
+};
 
 // nullptr: the queues are of another kind.
 inline QueueTree* tree_of(const EgressQueues& queues) {

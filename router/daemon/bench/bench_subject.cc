@@ -10,6 +10,7 @@
 #include <array>
 #include <cstring>
 
+#include "router/daemon/workers/worker.h"
 #include "router/pipeline/wire/headers.h"
 
 namespace surety {
@@ -29,6 +30,12 @@ BenchSubject::BenchSubject(BenchBed& bed, BenchFeed& feed, const std::string& pa
   // Every flow is known before the measurement. A round of `held` has 2.5 packets per flow.
   const std::uint64_t rounds = bad_ != nullptr ? 4 : 2;
   cycles_per_packet(rounds * std::max<std::uint64_t>(traffic.flows, 100'000));
+}
+
+BenchSubject::~BenchSubject() = default;
+
+StageCounters BenchSubject::stages() const {
+  return worker_ ? worker_->stages() : StageCounters{};
 }
 
 void BenchSubject::make_worker(const std::string& path, Traffic traffic, bool measure_stages) {

@@ -9,10 +9,12 @@
 
 #include "router/daemon/bench/bench_paths.h"
 #include "router/daemon/bench/bench_router.h"
-#include "router/daemon/workers/worker.h"
 #include "router/pipeline/snapshot.h"
 
 namespace surety {
+
+class Worker;
+struct WorkerUpdate;
 
 // A reference loop: feed and transmit alone. Returns packets moved in one turn.
 std::size_t feed_turn(const BenchBed& bed);
@@ -27,6 +29,9 @@ class BenchSubject {
   };
   // `bed` and `feed` must outlive this object.
   BenchSubject(BenchBed& bed, BenchFeed& feed, const std::string& path, Traffic traffic, bool measure_stages);
+  ~BenchSubject();
+  BenchSubject(const BenchSubject&) = delete;
+  BenchSubject& operator=(const BenchSubject&) = delete;
 
   // Moves a burst; returns its number of packets.
   std::size_t turn() const { return turn_(); }
@@ -39,7 +44,7 @@ class BenchSubject {
   void attach() const { bed_.use(&feed_); }
   BenchFeed& feed() const { return feed_; }
 
-  StageCounters stages() const { return worker_ ? worker_->stages() : StageCounters{}; }
+  StageCounters stages() const;
   // A row counts only if all of its packets took the whole path, and bad input was bad:
   // throws std::runtime_error with the reason if not.
   void must_be_clean() const;

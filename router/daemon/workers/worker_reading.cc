@@ -5,6 +5,7 @@
 
 #include "router/daemon/ports/port.h"
 #include "router/operate/observe/reading_merge.h"
+#include "router/pipeline/egress.h"
 
 namespace surety {
 

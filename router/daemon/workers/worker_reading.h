@@ -7,11 +7,13 @@
 #include <span>
 
 #include "router/operate/observe/reading.h"
-#include "router/pipeline/egress.h"
 #include "router/pipeline/flows/losses.h"
 #include "router/pipeline/snapshot.h"
 
 namespace surety {
+
+class Egress;
+class QueueTree;
 
 // A reading with all names, and all numbers zero except the flow table's capacity: the same rows at the same
 // places for every worker (reading_merge.h).
