@@ -27,7 +27,7 @@ int request(int socket, int level, int option, const void* value, socklen_t size
 extern "C" [[gnu::used, gnu::visibility("default")]] int setsockopt(int socket, int level, int option,
                                                                     const void* value,
                                                                     socklen_t size) noexcept {
-  constexpr unsigned kDefragment = PACKET_FANOUT_FLAG_DEFRAG << 16;
+  constexpr unsigned kDefragment = unsigned{PACKET_FANOUT_FLAG_DEFRAG} << 16;
   unsigned mode = 0;  // id of the group, and 16 bits of type and flags
   if (level != SOL_PACKET || option != PACKET_FANOUT || size != sizeof mode)
     return request(socket, level, option, value, size);
