@@ -13,7 +13,7 @@
 namespace surety {
 namespace {
 
-constexpr unsigned kDefragment = PACKET_FANOUT_FLAG_DEFRAG << 16;
+constexpr unsigned kDefragment = unsigned{PACKET_FANOUT_FLAG_DEFRAG} << 16;
 
 // Type and flags of the socket's group, as setsockopt() takes them.
 unsigned fanout_of(int socket) {

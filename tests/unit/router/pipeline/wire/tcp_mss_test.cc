@@ -85,7 +85,7 @@ TEST(TcpMss, RandomBytesKeepTheirSum) {
   for (int n = 0; n < 200'000; ++n) {
     Bytes8 s(20 + rng.next() % 41);
     for (auto& b : s) b = static_cast<std::uint8_t>(rng.next() % (rng.next() % 2 == 0 ? 6 : 256));
-    s[12] = static_cast<std::uint8_t>(s[12] % 11 + 5) << 4;
+    s[12] = static_cast<std::uint8_t>((s[12] % 11 + 5) << 4);
     s[13] |= kSyn;
     const Bytes8 before = s;
     const auto most = static_cast<std::uint16_t>(1 + rng.next() % 0xffff);
