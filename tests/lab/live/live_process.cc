@@ -81,7 +81,8 @@ void LiveProcess::end(std::chrono::milliseconds patience) {
   kill(pid_, SIGTERM);
   if (wait_until(ended, patience, [] { return false; })) return;
   kill(pid_, SIGKILL);
-  wait_until(ended, patience, [] { return false; });
+  // A killed process ends as soon as it gets a core, and only then are its devices free.
+  wait_until(ended, kCommandPatience, [] { return false; });
 }
 
 void run_command(const std::vector<std::string>& command, const std::string& directory) {
