@@ -65,7 +65,9 @@ class DpdkPort {
   static std::uint16_t device_mtu_found(const config::Port& config);
   // Limits the frames to a new MTU of the device, which follow() has not followed yet; 0: not known.
   void limit_frames(unsigned mtu);
-  // Bytes of the largest frame that the device sends. Thread-safe.
+  // Bytes of the largest frame that the device sends; kAnyFrame: it has no interface of the kernel, whose MTU
+  // could be lowered. Thread-safe.
+  static constexpr std::uint32_t kAnyFrame = UINT32_MAX;
   std::uint32_t largest_frame() const { return largest_frame_.load(std::memory_order_relaxed); }
 
   // Sets further MAC addresses whose frames are the port's, at most kVirtualMacs. Thread-safe.
@@ -146,7 +148,7 @@ class DpdkPort {
   bool started_ = false;
   unsigned mtu_found_ = 0;  // original MTU of the kernel interface, if it was changed; else 0
   InterfaceState followed_;
-  std::atomic<std::uint32_t> largest_frame_ = UINT32_MAX;
+  std::atomic<std::uint32_t> largest_frame_ = kAnyFrame;
   PortAbility ability_;
   MacAddress mac_{};
   // MAC addresses as words, whose high 16 bits are zero: for readdress(), which runs on workers.

@@ -104,13 +104,8 @@ std::size_t Transmitter::transmit(Port& port, Time now) {
     context_.meter.lap(Stage::dequeue, port.end);
   }
   std::uint64_t bytes = 0;
-  std::uint32_t largest = 0;
-  for (std::size_t i = port.begin; i < port.end; ++i) {
-    bytes += port.mbufs[i]->pkt_len;
-    largest = std::max(largest, port.mbufs[i]->pkt_len);
-  }
-  if (largest > port.device->largest_frame()) [[unlikely]]
-    bytes -= drop_oversized(port);
+  for (std::size_t i = port.begin; i < port.end; ++i) bytes += port.mbufs[i]->pkt_len;
+  if (port.device->largest_frame() != DpdkPort::kAnyFrame) bytes -= drop_oversized(port);
   const std::size_t sent = port.device->transmit({port.mbufs.data() + port.begin, port.end - port.begin});
   PortCounters& c = context_.counters[port.index];
   c.tx_packets += sent;
