@@ -344,16 +344,17 @@ NetlinkEvent parse_link(bool deleted, Span body) {
   event.enabled = !deleted && (m->ifi_flags & IFF_UP) != 0;
   event.up = event.enabled && (m->ifi_flags & IFF_RUNNING) != 0;
   int below = 0;
-  bool macvlan = false;
+  bool macvlan = false, elsewhere = false;  // elsewhere: `below` is a device of another namespace
   for_each_attribute(behind(body, sizeof(ifinfomsg)), [&](int type, Span payload) {
     if (type == IFLA_MTU) event.mtu = read<std::uint32_t>(payload).value_or(0);
     if (type == IFLA_ADDRESS) event.mac = read_mac(payload).value_or(MacAddress{});
     if (type == IFLA_LINK) below = read<int>(payload).value_or(0);
+    if (type == IFLA_LINK_NETNSID) elsewhere = true;
     if (type == IFLA_LINKINFO) macvlan = is_macvlan(payload);
     if (type == IFLA_IFNAME) event.name.assign(payload.begin(), std::ranges::find(payload, 0));
   });
   if (event.name.empty()) return {};
-  if (macvlan) event.macvlan_of = below;
+  if (macvlan && !elsewhere) event.macvlan_of = below;
   return event;
 }
 
@@ -470,7 +471,8 @@ bool same(const RouteNextHop& a, const RouteNextHop& b) {
 }  // namespace
 
 void Ipv6Siblings::correct(RouteEvent& event) {
-  if (!event.to.address.is_v6()) return;
+  // Routes with a source prefix, and of the table local, have no siblings among those of the table main.
+  if (!event.to.address.is_v6() || event.selector != 0 || event.local_table) return;
   const Key key{event.to, event.metric};
   if (event.action == EventAction::add) {
     const bool beside = event.next_hops.size() == 1 && !event.next_hops[0].via;

@@ -95,6 +95,18 @@ TEST_F(Ipv6SiblingsTest, ARouteWithoutAGatewayIsBesideTheOthers) {
   EXPECT_EQ(corrected(remove({"fe80::1"})), "add 2001:db8::/32 via fe80::2 dev 3");
 }
 
+// `ip -6 route del default from 2001:db8:a::/48`, beside a multipath default route of the same metric.
+TEST_F(Ipv6SiblingsTest, ARouteWithASourcePrefixIsBesideTheOthers) {
+  corrected(add({"fe80::1", "fe80::2"}));
+  RouteEvent from = add({"fe80::3"});
+  from.selector = 1;
+  corrected(from);
+  from.action = EventAction::remove;
+  siblings_.correct(from);
+  EXPECT_EQ(from.action, EventAction::remove);
+  EXPECT_EQ(corrected(remove({"fe80::1"})), "add 2001:db8::/32 via fe80::2 dev 3") << "known still";
+}
+
 TEST_F(Ipv6SiblingsTest, Clear) {
   corrected(add({"fe80::1", "fe80::2"}));
   siblings_.clear();

@@ -451,14 +451,14 @@ TEST(NetlinkMessage, LinkIsUpWhenItIsSetUpAndHasACarrier) {
 }
 
 TEST(NetlinkMessage, AMacvlanDeviceNamesTheDeviceBelowIt) {
-  const auto below = [](const char* kind, unsigned kind_type = IFLA_INFO_KIND) {
+  const auto below = [](const char* kind, unsigned kind_type = IFLA_INFO_KIND, unsigned more = IFLA_MTU) {
     ifinfomsg m{};
     m.ifi_index = 9;
     m.ifi_flags = IFF_UP | IFF_RUNNING;
-    const auto event = parse_message(
-        message(RTM_NEWLINK, m,
-                {attribute(IFLA_IFNAME, bytes_of("vrrp4-10")), attribute(IFLA_LINK, 3),
-                 attribute(IFLA_LINKINFO | NLA_F_NESTED, attribute(kind_type, bytes_of(kind)))}));
+    const auto event = parse_message(message(
+        RTM_NEWLINK, m,
+        {attribute(IFLA_IFNAME, bytes_of("vrrp4-10")), attribute(IFLA_LINK, 3), attribute(more, 1400U),
+         attribute(IFLA_LINKINFO | NLA_F_NESTED, attribute(kind_type, bytes_of(kind)))}));
     return std::get<LinkEvent>(event).macvlan_of;
   };
   EXPECT_EQ(below("macvlan"), 3);
@@ -466,6 +466,7 @@ TEST(NetlinkMessage, AMacvlanDeviceNamesTheDeviceBelowIt) {
   EXPECT_EQ(below("macvlanx"), 0);
   EXPECT_EQ(below(""), 0);
   EXPECT_EQ(below("macvlan", IFLA_INFO_SLAVE_KIND), 0);
+  EXPECT_EQ(below("macvlan", IFLA_INFO_KIND, IFLA_LINK_NETNSID), 0) << "a container's, of another namespace";
 }
 
 TEST(NetlinkMessage, LeavingABridgeIsNotTheLinksEnd) {
