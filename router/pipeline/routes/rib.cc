@@ -152,7 +152,10 @@ const Candidate* Rib::winner(const Prefix& prefix, const Route& route, bool neig
   for (const auto& c : route.candidates.all()) {
     if ((c.source == Source::neighbor && !neighbors) || !sets_.active(c.set)) continue;
     if (best == nullptr) {
-      if (c.source != Source::local && is_hidden(prefix)) return nullptr;
+      // The kernel has own and broadcast addresses in the table local, too.
+      const bool of_table_local = c.source == Source::local ||
+                                  (c.source == Source::connected && sets_.key(c.set).special != kNextHopNone);
+      if (!of_table_local && is_hidden(prefix)) return nullptr;
       best = &c;
       continue;
     }

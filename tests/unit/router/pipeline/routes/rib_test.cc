@@ -126,6 +126,12 @@ TEST_F(RibTest, TheTableLocalHidesLongerPrefixesOfIpv6) {
   EXPECT_EQ(sink.all(), (Lines{"2001:db8:1::/48 unresolved 3"}));
 }
 
+TEST_F(RibTest, TheTableLocalDoesNotHideOwnAddresses) {
+  rib.set(prefix("2001:db8::/32"), {.source = Source::local, .to = {.special = kNextHopLocal}});
+  rib.set(prefix("2001:db8::1/128"), {.source = Source::connected, .to = {.special = kNextHopLocal}});
+  EXPECT_EQ(sink.all(), (Lines{"2001:db8::/32 local", "2001:db8::1/128 local"}));
+}
+
 TEST_F(RibTest, TheTableLocalHidesLongerPrefixesOfIpv4IfThereAreRules) {
   set("10.1.0.0/16", Source::kernel, {via("10.9.0.1", 13)});
   set("11.0.0.0/8", Source::kernel, {via("10.9.0.1", 13)});
