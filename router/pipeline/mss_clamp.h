@@ -21,6 +21,8 @@ class MssClamp {
   bool clamps() const { return clamps_; }
   // Packets that have come by `from` and leave by their `egress`; their frames are as they came.
   void run(const Burst& v, PortIndex from) const;
+  // Packet `i` alone, which leaves by `to` after it has waited for its next hop.
+  void run(const Burst& v, std::size_t i, PortIndex from, PortIndex to) const;
 
  private:
   static constexpr std::uint16_t kNone = std::numeric_limits<std::uint16_t>::max();

@@ -191,7 +191,7 @@ void RouteStage::settle(Burst& v, const Lanes& at, unsigned n, const Targets& ta
     filters_.refuse(v, i, port);
   else if (hop.state == State::glean)
     // The control thread resolves the neighbour, and sends the packet to its queues.
-    punt(PuntReason::neighbor);
+    mss_.run(v, i, port, hop.port), punt(PuntReason::neighbor);
   else
     // Being resolved; the kernel may not have this route.
     disposal_.drop(m, port, DropReason::neighbor_unresolved);

@@ -52,6 +52,16 @@ TEST(MssClamp, ClampsConnectionsInBothDirectionsOfItsPort) {
   d.expect_law();
 }
 
+// The first connection to a host of the link: its SYN waits until the neighbour is known.
+TEST(MssClamp, ClampsAPacketThatWaitsForItsNextHop) {
+  DataPlane d(kRouter, test::Kernel{{}, 16});
+  d.route("10.2.0.0/16", {{.port = 1, .state = NextHopEntry::State::glean, .interface = 1}});
+  d.receive({syn(0, 0x0a010001, 0x0a020001)}, 0);
+  void* m = nullptr;
+  ASSERT_EQ(rte_ring_sc_dequeue(d.punts, &m), 0);
+  EXPECT_EQ(load_be16(&test::take(static_cast<rte_mbuf*>(m))[kMssOfV4]), 1360);
+}
+
 // A header of 40 bytes in place of 20: packets of the same size.
 TEST(MssClamp, Ipv6HasTwentyBytesLess) {
   using namespace frames;
