@@ -177,6 +177,7 @@ std::size_t PortSet::up() const {
 
 PortOpening::~PortOpening() {
   for (const std::size_t p : opened_) ports_.close(p);
+  for (const std::size_t p : were_missing_) ports_.set_missing(p, true);
 }
 
 bool PortOpening::open(const config::Config& config, bool missing_too) {
@@ -194,8 +195,10 @@ bool PortOpening::open(const config::Config& config, bool missing_too) {
                       fmt::format("port {}: its device needs root, and this router runs as another user; "
                                   "restart it with `sudo surety run ...`",
                                   port.name));
+    const bool was_missing = ports_.is_missing(p);
     of_port(port, [&] { ports_.open(port, p); });
     opened_.push_back(p);
+    if (was_missing) were_missing_.push_back(p);
   }
   return waiting;
 }

@@ -116,11 +116,14 @@ class PortOpening {
   // missing; true: some were skipped because others use them. Throws PortError, as start() does.
   bool open(const config::Config& config, bool missing_too = true);
   void start(const config::Config& config, const WorkPlan& plan) const;
-  void keep() { opened_.clear(); }
+  void keep() {
+    opened_.clear();
+    were_missing_.clear();
+  }
 
  private:
   PortSet& ports_;
-  std::vector<std::size_t> opened_;
+  std::vector<std::size_t> opened_, were_missing_;  // were_missing_: are so again unless they are kept
 };
 
 }  // namespace surety

@@ -64,6 +64,22 @@ TEST_F(PortSetTest, FollowsMtuAndMacAddressOnce) {
   EXPECT_TRUE(ports_.follow_devices(config_).empty()) << "the port's is lower";
 }
 
+// A later step of the change fails, for example the start of another port: it is tried again.
+TEST_F(PortSetTest, AMissingPortWhoseOpeningIsGivenUpIsMissing) {
+  run("ip link del a0");
+  ASSERT_EQ(ports_.follow_devices(config_).size(), 1u);
+  ports_.close_lost();
+  run("ip link add a0 type veth peer name a9 && ip link set a0 up");
+  {
+    PortOpening opening(ports_);
+    EXPECT_FALSE(opening.open(config_));
+    EXPECT_TRUE(ports_.is_open(0));
+    EXPECT_FALSE(ports_.is_missing(0));
+  }
+  EXPECT_FALSE(ports_.is_open(0));
+  EXPECT_TRUE(ports_.is_missing(0));
+}
+
 // A deleted device, one made again within a moment, and a renamed one.
 TEST_F(PortSetTest, APortWithoutItsDeviceIsMissingUntilItIsOpenedAgain) {
   for (const char* change :
