@@ -18,6 +18,7 @@
 #include <variant>
 #include <vector>
 
+#include "router/daemon/linux/ipv6_siblings.h"
 #include "router/daemon/linux/netlink_message.h"
 #include "router/pipeline/routes/routes.h"
 

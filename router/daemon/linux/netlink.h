@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "conditioners/units.h"
+#include "router/daemon/linux/ipv6_siblings.h"
 #include "router/daemon/linux/netlink_message.h"
 
 namespace surety {

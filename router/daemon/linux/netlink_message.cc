@@ -462,44 +462,4 @@ NetlinkEvent parse_message(Span message) {
   }
 }
 
-namespace {
-
-bool same(const RouteNextHop& a, const RouteNextHop& b) {
-  return a.ifindex == b.ifindex && a.via == b.via;
-}
-
-}  // namespace
-
-void Ipv6Siblings::correct(RouteEvent& event) {
-  // Routes with a source prefix, and of the table local, have no siblings among those of the table main.
-  if (!event.to.address.is_v6() || event.selector != 0 || event.local_table) return;
-  const Key key{event.to, event.metric};
-  if (event.action == EventAction::add) {
-    const bool beside = event.next_hops.size() == 1 && !event.next_hops[0].via;
-    if (event.next_hops.size() > 1)
-      routes_[key] = event.next_hops;
-    else if (!beside || event.order == RouteOrder::only)
-      routes_.erase(key);
-    return;
-  }
-  const auto known = routes_.find(key);
-  if (known == routes_.end()) return;
-  std::vector<RouteNextHop> rest = known->second;
-  std::erase_if(rest, [&](const RouteNextHop& hop) {
-    return std::ranges::any_of(event.next_hops, [&](const RouteNextHop& gone) { return same(gone, hop); });
-  });
-  // A route without a gateway is beside the multipath route, with the same metric.
-  const bool other = std::ranges::any_of(event.next_hops, [](const RouteNextHop& hop) { return !hop.via; });
-  if (other && rest.size() == known->second.size()) return;
-  if (rest.size() > 1) {
-    known->second = rest;
-  } else {
-    routes_.erase(known);
-  }
-  if (rest.empty() || event.next_hops.empty()) return;
-  event.action = EventAction::add;
-  event.order = RouteOrder::last;
-  event.next_hops = std::move(rest);
-}
-
 }  // namespace surety

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/daemon/linux/netlink_message.h"
+#include "router/daemon/linux/ipv6_siblings.h"
 
 #include <gtest/gtest.h>
 
