@@ -100,7 +100,10 @@ struct Bed {
   }
 
   void send() {
-    while (const auto change = responder.next_change()) require(addresses.on_link(change->address));
+    while (const auto change = responder.next_change()) {
+      require(addresses.on_link(change->address));
+      responder.release(*change);
+    }
     for (Slot out = slot(); responder.poll({&out, 1}, now) == 1; out = slot()) {
       require(out.length >= 14 + 28 && out.length <= kFrame);
       require(std::equal(kMac.begin(), kMac.end(), room.begin() + 6));

@@ -23,10 +23,11 @@ bool FrameCollector::collect(Time now) {
   bool any = false;
   collected_all_ = true;
   links_.for_each([&](ControlPort& c) {
+    if (c.tap) any |= collect_tap(c, now);
+    if (c.responder) any |= learn(c) > 0;
     if (c.twin) any |= collect_from(*c.twin, c, ExceptionResult::from_twin, now);
     if (auto& divert = c.programs.divert) any |= collect_from(*divert, c, ExceptionResult::from_kernel, now);
-    if (c.tap) any |= collect_tap(c, now);
-    if (c.responder) any |= collect_responder(c, now);
+    if (c.responder) any |= send_answers(c, now);
   });
   return any;
 }
@@ -68,14 +69,30 @@ bool FrameCollector::collect_tap(ControlPort& c, Time now) {
 }
 
 bool FrameCollector::collect_responder(ControlPort& c, Time now) {
-  int n = send_responder(c, now);
-  while (n < kFramesPerRound) {
+  const bool any = learn(c) > 0;
+  return send_answers(c, now) || any;
+}
+
+int FrameCollector::learn(ControlPort& c) {
+  int n = 0;
+  for (; n < kFramesPerRound; ++n) {
     const auto change = c.responder->next_change();
     if (!change) break;
     routes_.learn(change->interface, change->address, change->mac);
     if (change->mac || !change->unreachable) kernel_.set_neighbor(c, change->address, change->mac);
-    n += 1 + send_responder(c, now);
+    learned_.push_back(*change);
   }
+  collected_all_ = collected_all_ && n < kFramesPerRound;
+  return n;
+}
+
+bool FrameCollector::send_answers(ControlPort& c, Time now) {
+  int n = send_responder(c, now);
+  for (const Responder::Change& change : learned_) {
+    c.responder->release(change);
+    n += send_responder(c, now);
+  }
+  learned_.clear();
   collected_all_ = collected_all_ && n < kFramesPerRound;
   return n > 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collects the frames of the kernel and of the responders for the ports, and sends them; and what responders
-// learn about neighbours, for the routes and the kernel.
+// learn about neighbours, for the routes and the kernel: before the answers to these neighbours, which may
+// send as soon as they have them.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 
 #include "conditioners/units.h"
 #include "router/daemon/control/control_links.h"
+#include "router/daemon/linux/responder.h"
 #include "router/pipeline/exception_counters.h"
 
 namespace surety {
@@ -33,6 +35,8 @@ class FrameCollector {
   template <class Device>
   bool collect_from(Device& device, ControlPort& c, ExceptionResult sent, Time now);
   bool collect_tap(ControlPort& c, Time now);
+  int learn(ControlPort& c);  // the number of changes
+  bool send_answers(ControlPort& c, Time now);
   int send_responder(ControlPort& c, Time now);
   int send_advertisements(ControlPort& c, ExceptionResult sent, Time now);
 
@@ -40,7 +44,8 @@ class FrameCollector {
   Routes& routes_;
   KernelEntries& kernel_;
   FrameSender& sender_;
-  std::vector<std::uint8_t> frame_;  // buffer for one frame
+  std::vector<std::uint8_t> frame_;         // buffer for one frame
+  std::vector<Responder::Change> learned_;  // of the link being collected; packets held for them wait
   bool collected_all_ = false;
 };
 

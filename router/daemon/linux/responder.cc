@@ -258,7 +258,6 @@ std::optional<Responder::Change> Responder::next_change() {
   const auto change = neighbors_.next_change();
   if (!change) return {};
   const Change c{*change, interface_towards(change->address).value_or(interface_)};
-  release(change->address, change->mac ? &*change->mac : nullptr);
   // An address being verified keeps its tag until it has not answered: the requests go there, and the answer
   // comes from there.
   if (bindings_ && (!neighbors_.contains(change->address) || neighbors_.unreachable(change->address)))
@@ -266,7 +265,10 @@ std::optional<Responder::Change> Responder::next_change() {
   return c;
 }
 
-// Sends the packets held for a neighbour, or drops them if it does not answer.
+void Responder::release(const Change& change) {
+  release(change.address, change.mac ? &*change.mac : nullptr);
+}
+
 void Responder::release(const IpAddress& next_hop, const MacAddress* mac) {
   while (const auto packet = held_.take(next_hop))
     if (mac != nullptr) forward(next_hop, *mac, *packet);

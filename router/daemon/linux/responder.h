@@ -109,7 +109,7 @@ class Responder {
   void change_mac(const MacAddress& mac, Time now);
 
   // Writes frames to be sent now, at most room.size() of up to mtu + 14 bytes; returns their number. Call it
-  // until the result is less than the room, whenever next_wakeup() has come, and after next_change().
+  // until the result is less than the room, whenever next_wakeup() has come, and after release().
   std::size_t poll(std::span<Slot> room, Time now);
   Time next_wakeup() const { return outbox_.empty() ? neighbors_.next_event() : Time::min(); }
   // The next neighbour that has been resolved or lost; nullopt: none.
@@ -117,6 +117,9 @@ class Responder {
     InterfaceIndex interface = 0;
   };
   std::optional<Change> next_change();
+  // Sends the packets held for the neighbour of a change, or drops them if it did not answer. Call it for
+  // each change.
+  void release(const Change& change);
   const NeighborResolver& neighbors() const { return neighbors_; }
 
   const std::array<std::uint64_t, kResponderResults>& results() const { return results_; }

@@ -5,6 +5,7 @@
 
 #include <rte_ring.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -88,6 +89,7 @@ class ControlBed {
   }
   bool inject(PortIndex port, rte_mbuf* m) {
     if (full) return false;
+    if (before_sending) before_sending();
     const auto interface = has_interface(m) ? std::optional(interface_of(m, port)) : std::nullopt;
     sent.push_back({port, interface, take(m)});
     return true;
@@ -118,7 +120,8 @@ class ControlBed {
     c.responder =
         std::make_unique<Responder>(c.mac, *c.addresses, 1500, kStart, 1,
                                     c.in_kernel() ? Responder::Answers::none : Responder::Answers::all);
-    c.responder->speak_for(index, nullptr);
+    c.responder->speak_for(index,
+                           links.record_of(c).is_template ? std::make_unique<TagBindings>(2) : nullptr);
     links.bind(c);
     collector.collect(kStart);  // its announcements
     sent.clear();
@@ -129,7 +132,8 @@ class ControlBed {
 
  public:
   std::vector<Sent> sent;
-  bool full = false;                 // no worker takes a frame
+  bool full = false;  // no worker takes a frame
+  std::function<void()> before_sending;
   std::vector<bool> up{true, true};  // links of the ports
   std::vector<std::string> told;     // events
   EventLog events{[] { return EventTime{}; },

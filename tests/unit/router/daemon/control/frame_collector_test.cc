@@ -44,6 +44,20 @@ TEST_F(FrameCollectorTest, RoutesLearnFromTheResponder) {
   EXPECT_TRUE(bed.routes.knows(kWan, address("10.2.0.1")));
 }
 
+// A host may send as soon as it has its answer, and is refused by the source check unless the routes know it.
+TEST_F(FrameCollectorTest, RoutesKnowAHostBehindATemplateBeforeItIsAnswered) {
+  bed.open(kWan);
+  ControlPort& homes = bed.open_interface(1);
+  const InterfaceIndex home = static_cast<InterfaceIndex>(homes.index + 2);
+  std::vector<bool> known;
+  bed.before_sending = [&] { known.push_back(bed.routes.knows(home, address("10.4.0.1"))); };
+  homes.responder->receive(
+      arp_frame(Operation::request, responder_frames::kBroadcast, kPeer, "10.4.0.1", {}, "10.4.0.254"),
+      kStart, home);
+  EXPECT_TRUE(bed.collector.collect(kStart));
+  EXPECT_EQ(known, std::vector<bool>{true}) << "the answer alone is sent";
+}
+
 // 300 neighbours at one port are more than a round takes.
 TEST(FrameCollector, ALinkDoesNotKeepTheOthersWaiting) {
   constexpr int kHosts = 300;

@@ -56,8 +56,10 @@ struct ResponderTemplateTest : testing::Test {
   }
   std::vector<std::string> facts() {
     std::vector<std::string> words;
-    while (const auto c = responder.next_change())
+    while (const auto c = responder.next_change()) {
+      responder.release(*c);
       words.push_back(to_string(c->address) + (c->mac ? " behind " + std::to_string(c->interface) : " gone"));
+    }
     return words;
   }
 };

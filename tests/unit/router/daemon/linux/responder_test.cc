@@ -53,8 +53,10 @@ struct ResponderTest : testing::Test {
   }
   std::vector<std::string> facts() {
     std::vector<std::string> words;
-    while (const auto c = responder.next_change())
+    while (const auto c = responder.next_change()) {
+      responder.release(*c);
       words.push_back(to_string(c->address) + (c->mac ? " at " + to_string(*c->mac) : " gone"));
+    }
     return words;
   }
   std::uint64_t counted(Result r) const { return responder.results()[static_cast<std::size_t>(r)]; }
