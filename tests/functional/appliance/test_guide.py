@@ -52,7 +52,8 @@ def query(machine, expression):
 def unanswered(machine, name, customer):
     for panel in dashboards()[name]["panels"]:
         for target in (target for target in panel["targets"] if not NOT_YET.search(target["expr"])):
-            asked = target["expr"].replace("$__rate_interval", "20s").replace("$router", ".*").replace("$customer", customer)
+            # A panel that shows only what is above zero is asked for all: whose packets were dropped depends on the run.
+            asked = target["expr"].removesuffix(" > 0").replace("$__rate_interval", "20s").replace("$router", ".*").replace("$customer", customer)
             answer = query(machine, asked)
             if not answer or all("customer" in found["metric"] for found in answer) and not any(found["metric"]["customer"] == customer for found in answer):
                 yield panel["title"], asked
