@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/daemon/control/address_keeper.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <ifaddrs.h>
 #include <net/if.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <system_error>
 
 #include "tests/unit/router/daemon/control/control_bed.h"
 #include "tests/unit/router/daemon/linux/network_namespace.h"
@@ -40,7 +47,18 @@ class AddressKeeperTest : public InNetworkNamespace {
     reported(EventAction::remove);
   }
   static bool there() {
-    return std::system("ip -4 address show dev a0 | grep -q 10.1.0.254/24") == 0;  // NOLINT(cert-env33-c)
+    ifaddrs* all = nullptr;
+    if (getifaddrs(&all) != 0) throw std::system_error(errno, std::generic_category(), "getifaddrs");
+    bool found = false;
+    for (const ifaddrs* i = all; i != nullptr; i = i->ifa_next) {
+      if (i->ifa_addr == nullptr || i->ifa_addr->sa_family != AF_INET || i->ifa_name != std::string("a0"))
+        continue;
+      in_addr v4{};
+      std::memcpy(&v4, &reinterpret_cast<const sockaddr_in*>(i->ifa_addr)->sin_addr, sizeof v4);
+      found |= v4.s_addr == htonl(0x0a0100fe);
+    }
+    freeifaddrs(all);
+    return found;
   }
   void pass(Duration time) {
     now_ += time;
