@@ -218,6 +218,7 @@ void Control::on(const RuleEvent& event) {
 
 void Control::on_resync_begin() {
   routes_.begin_kernel_sync();
+  differences_.begin_sync();
   kernel_.begin_sync();
   keeper_.begin_sync();
   virtual_macs_.begin_sync();
@@ -225,6 +226,7 @@ void Control::on_resync_begin() {
 
 void Control::on_resync_end() {
   routes_.end_kernel_sync();
+  differences_.end_sync();
   kernel_.end_sync();
   keeper_.end_sync(clock_.now());
   virtual_macs_.end_sync();

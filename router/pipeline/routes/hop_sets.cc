@@ -20,7 +20,7 @@ RouteHop hop_of(const RouteNextHop& h) {
 }  // namespace
 
 bool HopSets::KeyLess::operator()(const Key& a, const Key& b) const {
-  const auto fixed = [](const Key& k) { return std::tie(k.special, k.object, k.unsupported, k.mtu); };
+  const auto fixed = [](const Key& k) { return std::tie(k.special, k.object, k.unsupported, k.mtu, k.from); };
   if (fixed(a) != fixed(b)) return fixed(a) < fixed(b);
   return std::ranges::lexicographical_compare(
       a.hops, b.hops, [](const auto& x, const auto& y) { return order_of(x) < order_of(y); });

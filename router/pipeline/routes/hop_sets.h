@@ -80,6 +80,7 @@ class HopSets {
     // the kernel then forwards them.
     Unsupported unsupported = Unsupported::none;
     std::uint16_t mtu = 0;  // MTU of the next hops; 0: their interfaces'
+    Prefix from{};          // source prefix that the route is for, if it is `unsupported`; length 0: none
   };
   // The current meaning of a hop. Neither: its gateway is on no connected subnet.
   struct Resolved {

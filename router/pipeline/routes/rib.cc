@@ -36,7 +36,7 @@ bool are_part(const std::vector<RouteHop>& some, const std::vector<RouteHop>& al
 
 bool same_key(const HopSets::Key& a, const HopSets::Key& b) {
   return a.special == b.special && a.object == b.object && a.unsupported == b.unsupported && a.mtu == b.mtu &&
-         std::ranges::equal(a.hops, b.hops, [](const auto& x, const auto& y) {
+         a.from == b.from && std::ranges::equal(a.hops, b.hops, [](const auto& x, const auto& y) {
            return same_way(x, y) && x.weight == y.weight;
          });
 }
@@ -55,8 +55,9 @@ Rib::Rib(RouteSink& sink, NextHopGroups& groups, Resolve resolve, Changed change
 Likeness Rib::likeness(const Prefix& prefix, const Candidate& fresh, const Candidate& known) const {
   if (known.set == fresh.set && known.kind == fresh.kind) return Likeness::same;
   if (!prefix.address.is_v6()) return Likeness::similar;
-  // The kernel reports a multipath route as a whole, whichever of its next hops it adds or removes.
   const HopSets::Key &a = sets_.key(fresh.set), &b = sets_.key(known.set);
+  if (a.from != b.from) return Likeness::apart;
+  // The kernel reports a multipath route as a whole, whichever of its next hops it adds or removes.
   const bool plain = a.special == kNextHopNone && b.special == kNextHopNone && a.object == 0 && b.object == 0;
   if (plain && (are_part(a.hops, b.hops) || are_part(b.hops, a.hops))) return Likeness::same;
   return joins_others(a) == joins_others(b) ? Likeness::similar : Likeness::other;
@@ -80,11 +81,12 @@ void Rib::remove(const Prefix& prefix, Source source, std::uint32_t metric) {
 
 // The candidate of the group that a removal describes; nullptr: none of them.
 const Candidate* Rib::described(std::span<const Candidate> group, const RouteCandidate& what) const {
+  const HopSets::Key& to = what.to;
+  const auto alike = [&](const Candidate& c) { return sets_.key(c.set).from == to.from; };
   const auto find = [&](auto&& fits) -> const Candidate* {
-    const auto at = std::ranges::find_if(group, fits);
+    const auto at = std::ranges::find_if(group, [&](const auto& c) { return alike(c) && fits(c); });
     return at == group.end() ? nullptr : &*at;
   };
-  const HopSets::Key& to = what.to;
   const auto equal = [&](const Candidate& c) { return same_key(sets_.key(c.set), to); };
   const auto of_kind = [&](const Candidate& c) { return c.kind == what.kind; };
   // Next hops that were dead when the route was reported are part of its removal.
@@ -107,7 +109,8 @@ const Candidate* Rib::described(std::span<const Candidate> group, const RouteCan
   const auto dead = [&](const Candidate& c) { return of_kind(c) && !sets_.active(c.set); };
   if (const auto* const c = find(other)) return c;
   if (const auto* const c = find(dead)) return c;
-  return group.size() == 1 || (to.hops.empty() && to.special == kNextHopNone) ? &group.front() : nullptr;
+  const bool whichever = to.hops.empty() && to.special == kNextHopNone;
+  return whichever || std::ranges::count_if(group, alike) == 1 ? find(alike) : nullptr;
 }
 
 void Rib::remove(const Prefix& prefix, const RouteCandidate& what) {
@@ -149,9 +152,14 @@ void Rib::candidates_changed(const Prefix& prefix, Source source) {
 // Among equal metrics the preference decides, then the order.
 const Candidate* Rib::winner(const Prefix& prefix, const Route& route, bool neighbors) const {
   const Candidate* best = nullptr;
+  bool thrown = false;
   for (const auto& c : route.candidates.all()) {
     if ((c.source == Source::neighbor && !neighbors) || !sets_.active(c.set)) continue;
+    if (thrown && c.source == Source::local) continue;
     if (best == nullptr) {
+      // Where the tables are separate, a `throw` makes this prefix of the table local void.
+      thrown = is_throw(c) && are_separate(prefix) && !is_hidden(prefix);
+      if (thrown) continue;
       // The kernel has own and broadcast addresses in the table local, too.
       const bool of_table_local = c.source == Source::local ||
                                   (c.source == Source::connected && sets_.key(c.set).special != kNextHopNone);
@@ -173,11 +181,16 @@ HopSets::Id Rib::wanted(const Prefix& prefix, const Route& route, bool neighbors
 }
 
 void Rib::separate_tables4() {
-  if (!std::exchange(separate4_, true) && !hiding_.empty()) begin_walk();
+  if (!std::exchange(separate4_, true)) begin_walk();
+}
+
+// True for a `throw` route of the table `local`.
+bool Rib::is_throw(const Candidate& c) const {
+  return c.source == Source::local && sets_.key(c.set).special == kNextHopThrown;
 }
 
 bool Rib::is_hidden(const Prefix& prefix) const {
-  if (!prefix.address.is_v6() && !separate4_) return false;
+  if (!are_separate(prefix)) return false;
   return std::ranges::any_of(hiding_, [&](const Prefix& local) {
     return local.length < prefix.length && local.address.is_v6() == prefix.address.is_v6() &&
            local.contains(prefix.address);
@@ -186,8 +199,10 @@ bool Rib::is_hidden(const Prefix& prefix) const {
 
 // Longer prefixes are programmed, or withdrawn, by a walk.
 void Rib::follow_local(const Prefix& prefix, const RouteCandidates& candidates) {
-  const bool hides = std::ranges::any_of(
-      candidates.all(), [&](const auto& c) { return c.source == Source::local && sets_.active(c.set); });
+  const auto all = candidates.all();
+  const auto first = std::ranges::find_if(
+      all, [&](const auto& c) { return c.source == Source::local && sets_.active(c.set); });
+  const bool hides = first != all.end() && !is_throw(*first);
   const auto at = std::ranges::find(hiding_, prefix);
   if (hides == (at != hiding_.end())) return;
   if (hides)

@@ -53,6 +53,7 @@ class RouteCandidates {
   };
   // The relation of a new candidate to a known one of its group.
   enum class Likeness : std::uint8_t {
+    apart,  // for packets from another source prefix: neither replaces the other
     other,
     similar,  // a candidate that RouteOrder::replace prefers to replace
     same,     // another report of the same route, perhaps with other next hops
@@ -79,8 +80,9 @@ class RouteCandidates {
       one_ = candidate;
       return {};
     }
-    const bool only = !many_ && one_.in_group_of(candidate);
-    if (only && (order == RouteOrder::only || like(one_) == Likeness::same)) {
+    const bool one = !many_ && one_.in_group_of(candidate);
+    const Likeness likeness = one ? like(one_) : Likeness::apart;
+    if (likeness == Likeness::same || (order == RouteOrder::only && likeness != Likeness::apart)) {
       const Candidate before = std::exchange(one_, candidate);
       return {{before}, before.set != candidate.set};
     }
@@ -126,8 +128,10 @@ class RouteCandidates {
     const auto put = [&](auto at) { gone.push_back(std::exchange(*at, candidate)); };
     const auto same = likest(Likeness::same), similar = likest(Likeness::similar);
     if (order == RouteOrder::only) {
-      gone.assign(from, to);
-      now.insert(now.erase(from, to), candidate);
+      const auto rest =
+          std::stable_partition(from, to, [&](const auto& c) { return like(c) == Likeness::apart; });
+      gone.assign(rest, to);
+      now.insert(now.erase(rest, to), candidate);
     } else if (order == RouteOrder::dumped) {
       auto at = to;
       if (same != to) {
@@ -145,8 +149,8 @@ class RouteCandidates {
       }
     } else if (same != to) {
       put(same);
-    } else if (order == RouteOrder::replace && from != to) {
-      put(similar == to ? from : similar);
+    } else if (const auto any = likest(Likeness::other); order == RouteOrder::replace && any != to) {
+      put(similar == to ? any : similar);
     } else {
       now.insert(order == RouteOrder::first ? from : to, candidate);
     }
@@ -202,7 +206,7 @@ class Rib {
   // if `what` describes none, the first or only one of its kind.
   void remove(const Prefix& prefix, const RouteCandidate& what);
 
-  // From now on the IPv4 table `local` precedes `main`: the kernel has rules beyond its defaults, and no
+  // From now on the IPv4 table `local` precedes `main`: rules have been added or removed, and the kernel no
   // longer keeps both tables in one trie (fib_trie_unmerge()).
   void separate_tables4();
 
@@ -281,6 +285,8 @@ class Rib {
                                      const RouteCandidates::Candidate& known) const;
   const RouteCandidates::Candidate* described(std::span<const RouteCandidates::Candidate> group,
                                               const RouteCandidate& what) const;
+  bool are_separate(const Prefix& prefix) const { return prefix.address.is_v6() || separate4_; }
+  bool is_throw(const RouteCandidates::Candidate& candidate) const;
   bool is_hidden(const Prefix& prefix) const;
   void follow_local(const Prefix& prefix, const RouteCandidates& candidates);
   HopSets::Id covering(const IpAddress& address) const;
@@ -316,7 +322,8 @@ class Rib {
   std::size_t place_ = 0;  // position of the walk over all routes
   bool walking_ = false;
   std::array<std::optional<std::uint32_t>, kRouteSources> stale_{};  // indexed by source: generation to keep
-  std::vector<Prefix> hiding_;  // prefixes of the source `local` that are no host's: few, if any
+  // Prefixes of the source `local` that are no host's, and not thrown: few, if any.
+  std::vector<Prefix> hiding_;
   bool hiding_changed_ = false, separate4_ = false;
 };
 

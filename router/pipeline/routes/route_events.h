@@ -29,9 +29,10 @@ enum class Unsupported : std::uint8_t {
   translation,    // another destination in the packet (RTA_NEWDST)
   tos,            // only for packets with a TOS, and perhaps beside a route for the others
   source,         // only for packets from a source prefix
+  type,           // a type of a newer kernel (RTN_*)
 };
-inline constexpr std::array<std::string_view, 5> kUnsupportedNames{"", "encapsulation", "translation", "tos",
-                                                                   "source"};
+inline constexpr std::array<std::string_view, 6> kUnsupportedNames{"",    "encapsulation", "translation",
+                                                                   "tos", "source",        "type"};
 constexpr std::string_view name(Unsupported u) {
   return kUnsupportedNames[static_cast<std::size_t>(u)];
 }
@@ -54,7 +55,7 @@ struct RouteEvent {
   std::uint32_t metric = 0;
   std::uint8_t protocol = 0;      // RTPROT_*
   bool blackhole = false;         // `refusal` instead of next hops
-  std::uint32_t refusal = 1;      // kNextHopBlackhole, -Unreachable, -Prohibited, -Thrown or -LocalPrefix
+  std::uint32_t refusal = 1;      // kNextHopBlackhole, -Unreachable, -Prohibited, -Thrown, -LocalPrefix, ...
   std::uint32_t next_hop_id = 0;  // next hop object that the route refers to; next_hops may then be empty
   RouteOrder order = RouteOrder::only;
   Unsupported unsupported = Unsupported::none;
@@ -63,16 +64,19 @@ struct RouteEvent {
   bool connected = false;       // the subnet of an address, set by the kernel itself
   std::uint8_t selector = 0;    // TOS, or 1: a source prefix; higher ones come first, whatever their metrics
   std::uint8_t preference = 0;  // among equal metrics, lower is better (RFC 4191)
-  std::uint16_t mtu = 0;        // RTAX_MTU, where forwarding obeys it; 0: the interface's
+  std::uint16_t mtu = 0;        // RTAX_MTU; 0: the interface's
   std::uint16_t identity = 0;   // a hash of the route's other properties
+  Prefix from{};                // source prefix (IPv6); length 0: packets from everywhere
 };
 // A rule that sends packets to a routing table (ip-rule(8)).
 struct RuleEvent {
   EventAction action = EventAction::add;
   std::uint32_t priority = 0;
   bool v6 = false;
-  bool preset = false;   // one of the kernel's defaults
-  bool followed = true;  // the kernel's defaults, and rules that no packet of the data plane meets
+  bool preset = false;  // one of the kernel's defaults
+  // True for the kernel's defaults, and rules that no packet of the data plane meets. False for the removal
+  // of a default for the table local or main: the data plane uses these tables in any case.
+  bool followed = true;
   std::uint32_t table = 0;
   std::string text{};  // a short form of what ip(8) shows
 };

@@ -152,11 +152,12 @@ RouteCandidate Routes::kernel_candidate(const RouteEvent& event) const {
     c.to.hops = kernel_hops(event);
   c.to.unsupported = event.unsupported;
   c.to.mtu = event.mtu;
+  c.to.from = event.from.masked();
   return c;
 }
 
 void Routes::on(const RuleEvent& event) {
-  if (event.action == EventAction::add && !event.v6 && !event.preset) rib_.separate_tables4();
+  if (!event.v6 && (event.action == EventAction::remove || !event.preset)) rib_.separate_tables4();
 }
 
 void Routes::on(const RouteEvent& event) {

@@ -10,6 +10,8 @@
 //  - The subnet of an address that the kernel has is a route of the kernel (take_subnets_from_kernel()): with
 //    its metric, of the peer, or none at all. YAML yields to it if its metric is 0.
 //  - A prefix of the kernel's table `local` is the router's; see RouteSource for longer ones inside.
+//  - A `throw` route of the table `local` is no_route while the kernel has both tables in one trie. Then it
+//    has no effect, except within a prefix of that table, where it is no_route (the kernel searches `main`).
 //  - A route that the data plane cannot do (Unsupported) is kNextHopUnsupported: its packets are dropped, and
 //    do not fall to another route.
 //  - A next hop on an interface that is not a port: if a route has no other, its packets go to the kernel
@@ -118,7 +120,8 @@ class Routes {
   }
   void on(const AddressEvent& event);
   void on(const LinkEvent& event);
-  // Rules are not followed; but they change the order of the kernel's tables.
+  // Rules are not followed; but the first change of the defaults, also a removal, separates the kernel's IPv4
+  // tables for good.
   void on(const RuleEvent& event);
   // end_kernel_sync() removes the kernel's routes, neighbours and addresses that were not reported again
   // since begin_kernel_sync().

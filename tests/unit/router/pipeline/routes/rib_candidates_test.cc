@@ -92,6 +92,24 @@ TEST(RouteCandidates, AReplacementTakesThePlaceOfTheLikest) {
   EXPECT_EQ(put(4, RouteOrder::replace, 0), 1U) << "the first, if none is like it";
 }
 
+// `ip -6 route add 2001:db8::/32 from SOURCE`: routes of one prefix and metric, for other packets.
+TEST(RouteCandidates, RoutesThatAreApartDoNotReplaceEachOther) {
+  RouteCandidates c;
+  const auto put = [&](HopSets::Id set, RouteOrder order, HopSets::Id like = 0) {
+    c.set({set, 20, 0, Source::kernel, 1}, order,
+          [like](const auto& known) { return known.set == like ? Likeness::similar : Likeness::apart; });
+  };
+  put(1, RouteOrder::only);
+  put(2, RouteOrder::only);
+  put(3, RouteOrder::replace);
+  put(4, RouteOrder::dumped);
+  EXPECT_EQ(sets(c), "1 2 3 4 ");
+  put(5, RouteOrder::only, 2);
+  EXPECT_EQ(sets(c), "1 3 4 5 ");
+  put(6, RouteOrder::replace, 3);
+  EXPECT_EQ(sets(c), "1 6 4 5 ");
+}
+
 TEST(RouteCandidates, ASelectorComesBeforeTheMetric) {
   RouteCandidates c;
   c.set({1, 0, 0, Source::kernel, 0});

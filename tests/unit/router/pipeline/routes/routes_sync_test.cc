@@ -92,6 +92,37 @@ TEST_F(RoutesTest, RoutesThatNameNextHopObjects) {
   EXPECT_EQ(forward("192.0.2.1"), "none");
 }
 
+// Of a group the route comes first, then the group, then its members.
+TEST_F(RoutesTest, ARouteWaitsForItsNextHopObjects) {
+  start();
+  routes.on(RouteEvent{.to = prefix("192.0.2.0/24"), .protocol = 186, .next_hop_id = 3});
+  EXPECT_EQ(forward("192.0.2.1"), "none");
+  routes.on(NextHopEvent{.id = 3, .group = {{1, 1}, {2, 1}}});
+  EXPECT_EQ(forward("192.0.2.1"), "none");
+  routes.on(NextHopEvent{.id = 2, .hop = via("10.0.1.2", 11)});
+  EXPECT_EQ(forward("192.0.2.1"), "unresolved 1");
+  routes.on(NextHopEvent{.id = 1, .hop = via("10.0.0.9", 10)});
+  EXPECT_EQ(forward("192.0.2.1"), "unresolved 0 | unresolved 1");
+  routes.on(NextHopEvent{.action = EventAction::remove, .id = 3});
+  EXPECT_EQ(forward("192.0.2.1"), "none");
+  routes.on(RouteEvent{.to = prefix("192.0.2.0/24"), .protocol = 186, .next_hop_id = 3});
+  routes.on(NextHopEvent{.id = 3, .group = {{2, 1}}});
+  EXPECT_EQ(forward("192.0.2.1"), "unresolved 1") << "a new object of this number";
+}
+
+// The object's own message is lost; the route repeats its next hops, and is removed by them.
+TEST_F(RoutesTest, ARouteWhoseObjectComesLaterIsRemovedByIt) {
+  start();
+  RouteEvent naming{
+      .to = prefix("192.0.2.0/24"), .next_hops = {via("10.0.0.9", 10)}, .protocol = 186, .next_hop_id = 1};
+  routes.on(naming);
+  routes.on(NextHopEvent{.id = 1, .hop = via("10.0.0.9", 10)});
+  EXPECT_EQ(forward("192.0.2.1"), "unresolved 0");
+  naming.action = EventAction::remove;
+  routes.on(naming);
+  EXPECT_EQ(forward("192.0.2.1"), "none");
+}
+
 TEST_F(RoutesTest, WeightsOfTheKernelAreShares) {
   start();
   route("192.0.2.0/24", {{.via = address("10.0.0.9"), .ifindex = 10, .weight = 2}, via("10.0.1.2", 11)});
