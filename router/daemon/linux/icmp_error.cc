@@ -21,12 +21,13 @@ constexpr std::size_t kShort4 = 60 + 8,
 // The packet in question.
 struct QuotedPacket {
   bool v6;
+  std::size_t length;  // in its header
   std::span<const std::uint8_t> ip;
   IpAddress source;
 
   explicit QuotedPacket(std::span<const std::uint8_t> from_l3) : v6(from_l3[0] >> 4 == 6) {
     const std::uint8_t* const p = from_l3.data();
-    const std::size_t length = v6 ? load_be16(p + 4) + std::size_t{40} : load_be16(p + 2);
+    length = v6 ? load_be16(p + 4) + std::size_t{40} : load_be16(p + 2);
     ip = from_l3.first(std::min(length, from_l3.size()));
     source = source_of(p);
   }
@@ -90,6 +91,13 @@ std::size_t write_extension(std::uint8_t* at, const InterfaceInformation& told, 
   return length;
 }
 
+// The MTU in the error. A sender ignores an IPv6 MTU below 1280 (RFC 8201 4): it gets 1280 about larger
+// packets, and the MTU itself about others, as from Linux (ip6_forward(), ip6_fragment()).
+std::uint16_t told_mtu(std::uint16_t mtu, const QuotedPacket& about) {
+  constexpr std::uint16_t kLeast6 = 1280;  // RFC 8200 5
+  return about.v6 && about.length > kLeast6 ? std::max(mtu, kLeast6) : mtu;
+}
+
 // Returns the length of the ICMP message; `most`: its maximum.
 std::size_t write_message(std::uint8_t* icmp, std::size_t most, IcmpProblem problem, std::uint16_t mtu,
                           const IpAddress& own, const QuotedPacket& about, const InterfaceInformation* told) {
@@ -98,8 +106,8 @@ std::size_t write_message(std::uint8_t* icmp, std::size_t most, IcmpProblem prob
   icmp[0] = type;
   icmp[1] = code;
   if (problem == IcmpProblem::too_big) {
-    store(icmp + 6, swap16(mtu));  // RFC 1191 4, RFC 4443 3.2
-    told = nullptr;                // ICMPv6's has no length field
+    store(icmp + 6, swap16(told_mtu(mtu, about)));  // RFC 1191 4, RFC 4443 3.2
+    told = nullptr;                                 // ICMPv6's has no length field
   }
   std::uint8_t* const quote = icmp + kIcmpHeader;
   if (told == nullptr) {

@@ -83,6 +83,16 @@ TEST_F(IcmpErrorTest, TooBigTellsTheMtuOfTheWayOut) {
   EXPECT_EQ(sent.size(), IcmpErrors::kLargest);
 }
 
+// `ip -6 route add ... mtu lock 1000`, as Linux reports it.
+TEST_F(IcmpErrorTest, AnMtuBelowTheLeastOfIpv6IsToldOfSmallPacketsOnly) {
+  for (const auto& [length, told] :
+       {std::pair<std::size_t, std::uint16_t>{1001, 1000}, {1280, 1000}, {1281, 1280}}) {
+    const Octets frame = packet6(length - 48);
+    EXPECT_EQ(report(IcmpProblem::too_big, frame, 1000), Result::too_big);
+    EXPECT_EQ(sent, error6(2, 0, told, frame, std::min<std::size_t>(length, 1280 - 48))) << length;
+  }
+}
+
 TEST_F(IcmpErrorTest, UnreachableIsAboutTheHost) {
   const Octets frame = udp(kPeer, "10.1.0.1", "10.2.0.1");
   EXPECT_EQ(report(IcmpProblem::host_unreachable, frame), Result::host_unreachable);
