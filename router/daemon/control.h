@@ -81,6 +81,7 @@ class Control : public NetlinkMonitor::Handler {
   // Interfaces with tags, and templates.
   const std::map<InterfaceIndex, ControlPort>& links() const { return links_.tagged(); }
   const IcmpErrors& icmp_errors() const { return punts_.icmp_errors(); }
+  NetlinkDefects netlink_defects() const { return monitor_ ? monitor_->defects() : NetlinkDefects{}; }
   const std::shared_ptr<const Interfaces>& interfaces() const { return links_.interfaces(); }
   // The kernel side of an interface; nullptr: none.
   const ControlPort* link_of(InterfaceIndex interface) const { return links_.link(interface); }

@@ -40,6 +40,7 @@ void ControlReading::take(const Control& control) {
     if (p.responder) port.responder = named(kResponderResultInfo, p.responder->results());
   }
   taken_.icmp_errors = named(kIcmpErrorResultInfo, control.icmp_errors().results());
+  taken_.netlink_defects = named(kNetlinkDefectInfo, control.netlink_defects());
   const Routes& routes = control.routes();
   taken_.routes = routes.routes();
   taken_.routes_rejected = routes.rejected();
@@ -56,6 +57,7 @@ void ControlReading::apply(Reading& reading) const {
     port.kernel = taken.kernel;
   }
   reading.icmp_errors = taken_.icmp_errors;
+  reading.netlink_defects = taken_.netlink_defects;
   reading.routes = taken_.routes;
   reading.routes_rejected = taken_.routes_rejected;
   reading.neighbors = taken_.neighbors;

@@ -13,7 +13,7 @@ class ControlReading {
  public:
   // Called on the thread of Control::round().
   void take(const Control& control);
-  // Copies routes, neighbours, exceptions of the ports and ICMP errors.
+  // Copies routes, neighbours, exceptions of the ports, ICMP errors and defects of netlink messages.
   void apply(Reading& reading) const;
 
  private:

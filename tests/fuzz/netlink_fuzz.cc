@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "router/daemon/linux/ipv6_siblings.h"
+#include "router/daemon/linux/netlink_defects.h"
 #include "router/daemon/linux/netlink_message.h"
 #include "router/pipeline/routes/routes.h"
 
@@ -30,7 +31,7 @@ using Octets = std::span<const std::uint8_t>;
 
 constexpr std::uint16_t kTypes[] = {RTM_NEWLINK,    RTM_DELLINK,    RTM_NEWADDR,  RTM_DELADDR,
                                     RTM_NEWROUTE,   RTM_DELROUTE,   RTM_NEWNEIGH, RTM_DELNEIGH,
-                                    RTM_NEWNEXTHOP, RTM_DELNEXTHOP, RTM_NEWRULE};
+                                    RTM_NEWNEXTHOP, RTM_DELNEXTHOP, RTM_NEWRULE,  RTM_DELRULE};
 constexpr std::uint32_t kNextHops = 256;  // few, so that they run out
 constexpr std::size_t kRoom = 32;         // routes
 
@@ -72,6 +73,8 @@ NetlinkEvent parse_exactly(Octets body, std::uint16_t type, std::size_t misalign
   if (!body.empty()) std::memcpy(heap.get() + misalignment + sizeof(header), body.data(), body.size());
   NetlinkEvent event = parse_message({heap.get() + misalignment, size});
   std::visit([](const auto& e) { check(e); }, event);
+  require(defect_of({heap.get() + misalignment, size}) != NetlinkDefect::cut ||
+          std::holds_alternative<std::monostate>(event));
   return event;
 }
 

@@ -65,6 +65,7 @@ void NetlinkMonitor::poll(Handler& handler, Time now) {
       lost_ = again_ = false;
       dump_ = 0;
       siblings_.clear();
+      presets_.clear();
       handler.on_resync_begin();
       if (!request_dump()) return;
     } else {
@@ -121,8 +122,7 @@ void NetlinkMonitor::deliver(const nlmsghdr& message, Handler& handler) {
       again_ |= changes_dead_routes({reinterpret_cast<const std::uint8_t*>(&message), message.nlmsg_len});
       return;
     default:
-      return tell(parse_message({reinterpret_cast<const std::uint8_t*>(&message), message.nlmsg_len}), dumped,
-                  handler);
+      return tell({reinterpret_cast<const std::uint8_t*>(&message), message.nlmsg_len}, dumped, handler);
   }
 }
 
@@ -132,11 +132,15 @@ void NetlinkMonitor::dump_done(Handler& handler) {
     request_dump();
   } else if (!lost_) {
     pause_ = now_ + kPause;
+    for (const RuleEvent& gone : presets_.missing()) handler.on(gone);
     handler.on_resync_end();
   }
 }
 
-void NetlinkMonitor::tell(NetlinkEvent event, bool dumped, Handler& handler) {
+void NetlinkMonitor::tell(std::span<const std::uint8_t> message, bool dumped, Handler& handler) {
+  if (const auto defect = defect_of(message)) ++defects_[static_cast<std::size_t>(*defect)];
+  NetlinkEvent event = parse_message(message);
+  if (const auto* rule = std::get_if<RuleEvent>(&event)) presets_.note(*rule);
   // The kernel removes or restores IPv4 routes without events when their device changes state or their source
   // address is removed.
   if (const auto* link = std::get_if<LinkEvent>(&event)) {

@@ -8,11 +8,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "conditioners/units.h"
 #include "router/daemon/linux/ipv6_siblings.h"
+#include "router/daemon/linux/netlink_defects.h"
 #include "router/daemon/linux/netlink_message.h"
+#include "router/daemon/linux/preset_rules.h"
 
 namespace surety {
 
@@ -27,9 +30,9 @@ class NetlinkMonitor {
     virtual void on(const AddressEvent&) = 0;
     virtual void on(const LinkEvent&) = 0;
     virtual void on(const RuleEvent&) {}
-    // All existing objects are reported again between the two. At the end, objects not reported since the
-    // last begin are gone. The first synchronisation is one, too. A begin may follow a begin: the earlier
-    // attempt has failed.
+    // All existing objects are reported again between the two, and at last the removal of the kernel's own
+    // rules that do not exist (PresetRules). At the end, objects not reported since the last begin are gone.
+    // The first synchronisation is one, too. A begin may follow a begin: the earlier attempt has failed.
     virtual void on_resync_begin() = 0;
     virtual void on_resync_end() = 0;
   };
@@ -54,6 +57,8 @@ class NetlinkMonitor {
   void poll(Handler& handler, Time now);
   // Requests a resynchronisation at once, for a new consumer of events.
   void tell_again() { lost_ = true; }
+  // The defects of all messages so far.
+  const NetlinkDefects& defects() const { return defects_; }
 
  private:
   struct Close {
@@ -64,11 +69,13 @@ class NetlinkMonitor {
   std::size_t take(std::size_t bytes, Handler& handler);
   void deliver(const nlmsghdr& message, Handler& handler);
   void dump_done(Handler& handler);
-  void tell(NetlinkEvent event, bool dumped, Handler& handler);
+  void tell(std::span<const std::uint8_t> message, bool dumped, Handler& handler);
 
   std::unique_ptr<mnl_socket, Close> socket_;
   std::vector<std::uint8_t> buffer_;
   Ipv6Siblings siblings_;
+  PresetRules presets_;
+  NetlinkDefects defects_{};
   std::map<int, bool> link_up_;
   std::uint32_t sequence_ = 0;  // sequence number of the last dump requested
   std::size_t dump_;            // index of the running dump; kDumps: none

@@ -10,42 +10,17 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "router/daemon/linux/netlink_attributes.h"
+#include "router/daemon/linux/netlink_defects.h"
+
 namespace surety {
 namespace {
 
-using Span = std::span<const std::uint8_t>;
-
-std::size_t align4(std::size_t n) {
-  return (n + 3) & ~std::size_t{3};
-}
-Span behind(Span bytes, std::size_t n) {
-  return bytes.subspan(std::min(bytes.size(), align4(n)));
-}
-
-// The bytes' first sizeof(T), which need not be aligned; none if there are fewer.
-template <class T>
-std::optional<T> read(Span bytes) {
-  if (bytes.size() < sizeof(T)) return std::nullopt;
-  T value;
-  std::memcpy(&value, bytes.data(), sizeof(T));
-  return value;
-}
-
-// Calls f(type, payload) for each attribute, up to the first that does not fit.
-template <class F>
-void for_each_attribute(Span bytes, F&& f) {
-  while (const auto attribute = read<nlattr>(bytes)) {
-    if (attribute->nla_len < sizeof(nlattr) || attribute->nla_len > bytes.size()) return;
-    f(attribute->nla_type & NLA_TYPE_MASK,
-      bytes.subspan(sizeof(nlattr), attribute->nla_len - sizeof(nlattr)));
-    bytes = behind(bytes, attribute->nla_len);
-  }
-}
+using namespace netlink;
 
 bool is_ip(unsigned family) {
   return family == AF_INET || family == AF_INET6;
@@ -95,6 +70,11 @@ std::vector<RouteNextHop> read_multipath(Span bytes, unsigned family, bool with_
   return hops;
 }
 
+// False for a type of a newer kernel (NetlinkDefect::unknown_type).
+bool is_known_type(const rtmsg& m) {
+  return m.rtm_type <= RTN_XRESOLVE;
+}
+
 // The fixed next hop of a route's type; kNextHopNone: it has next hops of its own; nullopt: of no interest.
 std::optional<std::uint32_t> fixed_next_hop(const rtmsg& m) {
   switch (m.rtm_type) {
@@ -113,7 +93,7 @@ std::optional<std::uint32_t> fixed_next_hop(const rtmsg& m) {
     case RTN_ANYCAST:
       return kNextHopLocalPrefix;
     default:
-      return std::nullopt;
+      return is_known_type(m) ? std::nullopt : std::optional(kNextHopUnsupported);
   }
 }
 
@@ -138,15 +118,15 @@ RouteOrder order_of(unsigned flags, bool v6) {
   return v6 || (flags & NLM_F_APPEND) != 0 ? RouteOrder::last : RouteOrder::first;
 }
 
-// RTAX_MTU as far as forwarding obeys it: with IPv6 only if it is locked (ip6_dst_mtu_maybe_forward()).
-std::uint16_t read_mtu(Span metrics, bool v6) {
+// RTAX_MTU, which forwarding obeys: with IPv6, locked or not, when a packet leaves (ip6_finish_output()), and
+// also below IPv6's least MTU of 1280 (RFC 8200 5).
+std::uint16_t read_mtu(Span metrics) {
   constexpr std::uint32_t kLeast = 68;  // RFC 791
-  std::uint32_t mtu = 0, locks = 0;
+  std::uint32_t mtu = 0;
   for_each_attribute(metrics, [&](int type, Span payload) {
     if (type == RTAX_MTU) mtu = read<std::uint32_t>(payload).value_or(0);
-    if (type == RTAX_LOCK) locks = read<std::uint32_t>(payload).value_or(0);
   });
-  if (mtu == 0 || (v6 && (locks & 1U << RTAX_MTU) == 0)) return 0;
+  if (mtu == 0) return 0;
   return static_cast<std::uint16_t>(std::clamp(mtu, kLeast, std::uint32_t{UINT16_MAX}));
 }
 
@@ -181,6 +161,8 @@ RouteEvent begin_route(EventAction action, unsigned flags, const rtmsg& m) {
   event.to.address = IpAddress::unspecified(v6);
   event.to.length = m.rtm_dst_len;
   event.selector = m.rtm_src_len != 0 ? std::uint8_t{1} : v6 ? std::uint8_t{0} : m.rtm_tos;
+  if (event.selector != 0) event.unsupported = m.rtm_src_len != 0 ? Unsupported::source : Unsupported::tos;
+  if (m.rtm_src_len != 0) event.from = {event.to.address, m.rtm_src_len};
   event.preference = v6 ? rank_of_preference(0) : std::uint8_t{0};
   return event;
 }
@@ -188,7 +170,7 @@ RouteEvent begin_route(EventAction action, unsigned flags, const rtmsg& m) {
 NetlinkEvent parse_route(EventAction action, unsigned flags, Span body) {
   const auto m = read<rtmsg>(body);
   if (!m || !concerns_us(*m)) return {};
-  const bool adding = action == EventAction::add, v6 = m->rtm_family == AF_INET6;
+  const bool adding = action == EventAction::add;
   RouteEvent event = begin_route(action, flags, *m);
   std::uint32_t table = m->rtm_table;
   RouteNextHop single;
@@ -201,7 +183,7 @@ NetlinkEvent parse_route(EventAction action, unsigned flags, Span body) {
     if (type == RTA_PRIORITY) event.metric = read<std::uint32_t>(payload).value_or(0);
     if (type == RTA_NH_ID) event.next_hop_id = read<std::uint32_t>(payload).value_or(0);
     if (type == RTA_PREF) event.preference = rank_of_preference(read<std::uint8_t>(payload).value_or(0));
-    if (type == RTA_METRICS) event.mtu = read_mtu(payload, v6);
+    if (type == RTA_METRICS) event.mtu = read_mtu(payload);
     if (type == RTA_METRICS || type == RTA_PREFSRC || type == RTA_SRC) identity.add(payload);
     if (type == RTA_MULTIPATH)
       event.next_hops = read_multipath(payload, m->rtm_family, !adding, event.unsupported);
@@ -210,13 +192,14 @@ NetlinkEvent parse_route(EventAction action, unsigned flags, Span body) {
         event.to.address = *to;
         has_destination = true;
       }
+    if (type == RTA_SRC && m->rtm_src_len != 0)
+      event.from.address = read_address(payload, m->rtm_family).value_or(event.from.address);
     read_next_hop(type, payload, m->rtm_family, single, event.unsupported);
   });
-  if (event.selector != 0) event.unsupported = m->rtm_src_len != 0 ? Unsupported::source : Unsupported::tos;
+  if (!is_known_type(*m)) event.unsupported = Unsupported::type;
   event.identity = identity.value();
   event.local_table = table == RT_TABLE_LOCAL;
   if ((table != RT_TABLE_MAIN && !event.local_table) || !has_destination) return {};
-  if (event.local_table && m->rtm_type == RTN_THROW) return {};  // the main table follows in any case
   if (event.to.length > 0 && (is_multicast(event.to.address) || is_link_local_v6(event.to.address)))
     return {};
   if (event.blackhole) {
@@ -365,6 +348,12 @@ struct RuleConditions {
   bool others = false;
 };
 
+// Attributes that are no condition, or that read_conditions() reads. Those of a newer kernel may be
+// conditions.
+constexpr int kNoConditions[] = {FRA_DST,     FRA_SRC,  FRA_GOTO,      FRA_PRIORITY,
+                                 FRA_FWMARK,  FRA_FLOW, FRA_TABLE,     FRA_FWMASK,
+                                 FRA_OIFNAME, FRA_PAD,  FRA_UID_RANGE, FRA_PROTOCOL};
+
 RuleConditions read_conditions(const fib_rule_hdr& m, Span attributes) {
   RuleConditions c;
   c.others = m.dst_len != 0 || m.src_len != 0 || m.tos != 0 || (m.flags & FIB_RULE_INVERT) != 0;
@@ -373,8 +362,9 @@ RuleConditions read_conditions(const fib_rule_hdr& m, Span attributes) {
     if (type == FRA_FWMARK) c.mark = read<std::uint32_t>(payload).value_or(0);
     if (type == FRA_OIFNAME || type == FRA_UID_RANGE) c.own_packets = true;
     if (type == FRA_IIFNAME && text.starts_with(std::string_view("lo\0", 3))) c.own_packets = true;
-    c.others |= type == FRA_IIFNAME || type == FRA_L3MDEV || type == FRA_TUN_ID || type == FRA_IP_PROTO ||
-                type == FRA_SPORT_RANGE || type == FRA_DPORT_RANGE;
+    const bool every_length =
+        type == FRA_SUPPRESS_PREFIXLEN && read<std::uint32_t>(payload) == std::uint32_t{UINT32_MAX};
+    c.others |= !every_length && std::ranges::find(kNoConditions, type) == std::end(kNoConditions);
   });
   return c;
 }
@@ -404,9 +394,10 @@ NetlinkEvent parse_rule(EventAction action, Span body) {
   const bool inverted = (m->flags & FIB_RULE_INVERT) != 0;
   // The data plane's packets have no mark, and come from no local socket.
   const bool never = !inverted && (c.own_packets || c.mark != 0);
-  const bool plain = !c.others && c.mark == 0 && m->action == FR_ACT_TO_TBL && is_default(rule);
-  rule.preset = plain;
-  rule.followed = never || plain || m->action == FR_ACT_NOP;
+  rule.preset = !c.others && !c.own_packets && c.mark == 0 && m->action == FR_ACT_TO_TBL && is_default(rule);
+  // The data plane uses the tables local and main, whatever the rules are, and the table default never.
+  const bool kept = action == EventAction::add || rule.table == RT_TABLE_DEFAULT;
+  rule.followed = never || (rule.preset && kept) || m->action == FR_ACT_NOP;
   rule.text = std::to_string(rule.priority) + ": " + (inverted ? "not " : "") + "from " +
               (from.empty() ? "all" : from) + (to.empty() ? "" : " to " + to) +
               (m->action == FR_ACT_TO_TBL ? " lookup " + std::to_string(rule.table)
@@ -429,8 +420,8 @@ bool changes_dead_routes(Span message) {
 }
 
 NetlinkEvent parse_message(Span message) {
+  if (defect_of(message) == NetlinkDefect::cut) return {};
   const auto header = read<nlmsghdr>(message);
-  if (!header || header->nlmsg_len < sizeof(nlmsghdr) || header->nlmsg_len > message.size()) return {};
   const Span body = message.subspan(sizeof(nlmsghdr), header->nlmsg_len - sizeof(nlmsghdr));
   switch (header->nlmsg_type) {
     case RTM_NEWROUTE:

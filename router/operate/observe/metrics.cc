@@ -65,6 +65,13 @@ void icmp_errors(Families& out, const Reading& r) {
   family.move_to(out);
 }
 
+void netlink_defects(Families& out, const Reading& r) {
+  Family family(MetricType::Counter, "surety_netlink_defects_total",
+                "Messages of the kernel that are cut or of a newer kernel, by defect.");
+  for (const NamedCount& n : r.netlink_defects) family.add({{"defect", std::string(n.name)}}, n.count);
+  family.move_to(out);
+}
+
 Histogram histogram(const SojournHistogram& sojourn) {
   Histogram result;
   for (std::size_t i = 0; i < SojournHistogram::kBuckets; ++i) {
@@ -166,6 +173,7 @@ Families render(const Reading& r) {
   families(out, fields::kPorts, r.ports);
   families(out, fields::kInterfaces, r.interfaces);
   icmp_errors(out, r);
+  netlink_defects(out, r);
   families(out, fields::kQueues, r.queues, labels_of_queue);
   sojourns(out, r);
   families(out, fields::kServices, r.services);

@@ -221,6 +221,7 @@ struct Reading {
   ProcessUse process;
   SignallingReading signalling;
   std::vector<NamedCount> icmp_errors;  // about undeliverable packets, by result
+  std::vector<NamedCount> netlink_defects;
 };
 
 }  // namespace surety

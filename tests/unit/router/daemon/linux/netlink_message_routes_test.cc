@@ -148,7 +148,8 @@ TEST(NetlinkMessage, TheTableLocal) {
   EXPECT_EQ(local(RTN_LOCAL, RTPROT_KERNEL), "add 10.0.0.0/8 local table local proto 2") << "a subnet on lo";
   EXPECT_EQ(local(RTN_ANYCAST, RTPROT_BOOT), "add 10.0.0.0/8 local table local proto 3");
   EXPECT_EQ(local(RTN_BROADCAST, RTPROT_BOOT), "add 10.0.0.0/8 blackhole table local proto 3");
-  EXPECT_EQ(local(RTN_THROW, RTPROT_BOOT), "nothing") << "the main table is asked next in any case";
+  EXPECT_EQ(local(RTN_THROW, RTPROT_BOOT), "add 10.0.0.0/8 throw table local proto 3")
+      << "the end of the search, while both tables are one trie";
   for (const unsigned char type : {RTN_LOCAL, RTN_BROADCAST, RTN_ANYCAST})
     EXPECT_EQ(parsed(message(RTM_NEWROUTE, in_local_table(32, type, RTPROT_KERNEL), {host, kDev3})),
               "nothing");
@@ -175,8 +176,41 @@ TEST(NetlinkMessage, RoutesForOnlySomePackets) {
   EXPECT_EQ(parsed(message(RTM_NEWROUTE, cloned, {kTen, kDev3})), "nothing");
   EXPECT_EQ(parsed(message(RTM_NEWROUTE, tos, {kTen, kDev3})), "add 10.0.0.0/8 unsupported tos dev 3");
   EXPECT_EQ(parsed(message(RTM_NEWROUTE, source, {kDev3})), "add ::/0 unsupported source dev 3");
+  const auto from_prefix = message(RTM_NEWROUTE, source, {attribute(RTA_SRC, address("2001:db8::")), kDev3});
+  EXPECT_EQ(std::get<RouteEvent>(parse_message(from_prefix)).from, prefix("2001:db8::/64"));
+  source.rtm_src_len = 0;
+  const auto from_all = message(RTM_NEWROUTE, source, {attribute(RTA_SRC, address("2001:db8::")), kDev3});
+  EXPECT_EQ(std::get<RouteEvent>(parse_message(from_all)).from, Prefix{});
   const auto from = message(RTM_NEWROUTE, tos, {kTen, kDev3});
   EXPECT_EQ(std::get<RouteEvent>(parse_message(from)).selector, 0x10);
+}
+
+// Of a newer kernel: no packet may take another route.
+TEST(NetlinkMessage, ARouteOfAnUnknownTypeIsUnsupported) {
+  const auto unknown = ipv4_route(8, RTN_XRESOLVE + 1);
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, unknown, {kTen, kVia, kDev3})), "add 10.0.0.0/8 unsupported type");
+  EXPECT_EQ(parsed(message(RTM_DELROUTE, unknown, {kTen, kVia, kDev3})),
+            "remove 10.0.0.0/8 unsupported type");
+}
+
+TEST(NetlinkMessage, UnknownAttributesAreSkipped) {
+  const Octets later = attribute(500, Octets{1, 2, 3});
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {later, kTen, kVia, later, kDev3})),
+            "add 10.0.0.0/8 via 192.0.2.1 dev 3");
+  EXPECT_EQ(parsed(message(RTM_NEWNEXTHOP, next_hop(AF_INET),
+                           {attribute(NHA_ID, 7U), later, attribute(NHA_OIF, 3)})),
+            "add nhid 7 dev 3");
+}
+
+TEST(NetlinkMessage, ACutNextHopObjectSaysNothing) {
+  const Octets whole = message(RTM_NEWNEXTHOP, next_hop(AF_INET),
+                               {attribute(NHA_ID, 7U), attribute(NHA_OIF, 3), group({{1, 0, 0}, {2, 0, 0}})});
+  for (std::size_t n = whole.size() - 19; n < whole.size(); ++n) {
+    Octets exact(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n));
+    const auto length = static_cast<std::uint32_t>(n);
+    std::memcpy(exact.data(), &length, sizeof(length));
+    EXPECT_EQ(parsed(exact), "nothing") << n << ": not an object without its group";
+  }
 }
 
 // Of SRv6, MPLS, IP tunnels: nothing may leave in the clear.
@@ -210,7 +244,10 @@ TEST(NetlinkMessage, MtuOfARoute) {
             "add 10.0.0.0/8 dev 3 mtu 68");
   EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {kTen, kDev3, metrics(70000, 0)})),
             "add 10.0.0.0/8 dev 3 mtu 65535");
-  EXPECT_EQ(six(metrics(1400, 0)), "add ::/0 dev 3") << "the kernel's forwarding does not obey it";
+  EXPECT_EQ(six(metrics(1400, 0)), "add ::/0 dev 3 mtu 1400")
+      << "the kernel sends the error when a packet leaves";
+  EXPECT_EQ(six(metrics(1000, 0)), "add ::/0 dev 3 mtu 1000") << "also below IPv6's least";
+  EXPECT_EQ(six(metrics(1000, 1U << RTAX_MTU)), "add ::/0 dev 3 mtu 1000");
   EXPECT_EQ(six(metrics(1400, 1U << RTAX_MTU)), "add ::/0 dev 3 mtu 1400");
   EXPECT_EQ(six(attribute(RTA_METRICS, Octets{3, 0, 2, 0, 9})), "add ::/0 dev 3") << "malformed";
 }

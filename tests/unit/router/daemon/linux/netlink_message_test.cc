@@ -140,14 +140,15 @@ TEST(NetlinkMessage, EveryTruncationOfTheBufferSaysNothing) {
   }
 }
 
-TEST(NetlinkMessage, TruncationThatTheHeaderAdmitsKeepsWhatIsWhole) {
+// Without its gateway, a route would be another one.
+TEST(NetlinkMessage, TruncationThatTheHeaderAdmitsSaysNothingWithinAnAttribute) {
   const Octets whole = message(RTM_NEWROUTE, ipv4_route(8), {kTen, kDev3, kVia});
   const std::size_t usable = sizeof(nlmsghdr) + sizeof(rtmsg) + kTen.size() + kDev3.size();
   for (std::size_t n = 0; n < whole.size(); ++n) {
     Octets exact(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n));
     const auto length = static_cast<std::uint32_t>(n);
     if (n >= sizeof(length)) std::memcpy(exact.data(), &length, sizeof(length));
-    EXPECT_EQ(parsed(exact), n < usable ? "nothing" : "add 10.0.0.0/8 dev 3") << n;
+    EXPECT_EQ(parsed(exact), n == usable ? "add 10.0.0.0/8 dev 3" : "nothing") << n;
   }
 }
 
@@ -199,6 +200,34 @@ TEST(NetlinkMessage, Rules) {
   EXPECT_EQ(parsed(message(RTM_NEWRULE, rule_to(100), {priority(7), attribute(FRA_IIFNAME, "lo0")})),
             "add rule 7: from all lookup 100");
   EXPECT_EQ(parsed(message(RTM_NEWRULE, std::uint16_t{AF_INET}, {})), "nothing") << "truncated";
+}
+
+TEST(NetlinkMessage, TheKernelsOwnRulesAreNotFollowedWhereTheyAreRemoved) {
+  const auto removed = [](std::uint8_t table, std::uint32_t priority, const Octets& more = {}) {
+    const auto event =
+        parse_message(message(RTM_DELRULE, rule_to(table), {attribute(FRA_PRIORITY, priority), more}));
+    const auto& rule = std::get<RuleEvent>(event);
+    return std::string(rule.preset ? "preset" : "other") + (rule.followed ? " followed" : "");
+  };
+  EXPECT_EQ(removed(RT_TABLE_LOCAL, 0), "preset");
+  EXPECT_EQ(removed(RT_TABLE_MAIN, 32766), "preset");
+  EXPECT_EQ(removed(RT_TABLE_DEFAULT, 32767), "preset followed") << "the data plane has no such table";
+  EXPECT_EQ(removed(RT_TABLE_MAIN, 7), "other");
+  EXPECT_EQ(removed(RT_TABLE_MAIN, 32766, attribute(FRA_OIFNAME, "eth0")), "other followed");
+}
+
+TEST(NetlinkMessage, ARuleWithAConditionIsNoDefault) {
+  const auto with = [](const Octets& more) {
+    const auto event =
+        parse_message(message(RTM_NEWRULE, rule_to(RT_TABLE_MAIN), {attribute(FRA_PRIORITY, 32766U), more}));
+    return std::get<RuleEvent>(event).preset;
+  };
+  EXPECT_TRUE(with({}));
+  EXPECT_TRUE(with(attribute(FRA_SUPPRESS_PREFIXLEN, std::uint32_t{UINT32_MAX}))) << "none, as ip(8) sets it";
+  EXPECT_FALSE(with(attribute(FRA_SUPPRESS_PREFIXLEN, 0U)));
+  EXPECT_TRUE(with(attribute(FRA_PROTOCOL, std::uint8_t{2})));
+  EXPECT_FALSE(with(attribute(25, std::uint8_t{10}))) << "FRA_DSCP of Linux 6.13";
+  EXPECT_FALSE(with(attribute(500, std::uint8_t{10}))) << "a newer kernel's";
 }
 
 TEST(NetlinkMessage, ASettingThatMakesRoutesDead) {

@@ -20,6 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::AnyOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::Not;
 using ::testing::Pair;
 using ::testing::StartsWith;
@@ -41,6 +42,7 @@ class Mirror : public NetlinkMonitor::Handler {
   void on(const LinkEvent& e) override { note("link " + e.name, EventAction::add, text_of(e)); }
   void on(const RuleEvent& e) override {
     if (!e.v6) note("rule " + e.text, e.action, text_of(e));
+    if (e.action == EventAction::remove) gone.push_back(text_of(e));
   }
   void on_resync_begin() override {
     synchronized = false;
@@ -53,6 +55,7 @@ class Mirror : public NetlinkMonitor::Handler {
   }
 
   std::map<std::string, std::string> now;
+  std::vector<std::string> gone;  // rules
   std::size_t told = 0;
   bool synchronized = false;
   int resyncs = 0;
@@ -148,6 +151,31 @@ TEST_F(NetlinkMonitorTest, OtherTablesAreNotOurs) {
   run("ip rule del priority 7");
   follow();
   EXPECT_THAT(mirror_.now, Not(Contains(Pair("rule 7: from 10.5.0.0/16 lookup 100", ::testing::_))));
+}
+
+TEST_F(NetlinkMonitorTest, TheRemovalOfTheKernelsOwnRules) {
+  EXPECT_THAT(mirror_.gone, ElementsAre());
+  run("ip rule del priority 32766 && ip rule del priority 32767");
+  follow();
+  EXPECT_THAT(mirror_.gone, ElementsAre("remove rule 32766: from all lookup 254",
+                                        "remove rule 32767: from all lookup 253 followed"));
+  NetlinkMonitor later;
+  Mirror fresh;
+  do later.poll(fresh, now_);
+  while (!fresh.synchronized);
+  EXPECT_THAT(fresh.gone, ElementsAre("remove rule 32766: from all lookup 254"));
+}
+
+// All attributes of this kernel are known, and its messages whole.
+TEST_F(NetlinkMonitorTest, TheKernelsMessagesHaveNoDefects) {
+  run("ip route add 10.80.0.0/16 nexthop via 10.9.1.1 nexthop via 10.9.1.2 && ip nexthop add id 7 blackhole");
+  run("ip nexthop add id 8 via 10.9.1.1 dev a0 && ip nexthop add id 9 group 8 && ip route add 10.81.0.0/16 "
+      "nhid 9");
+  run("ip -6 route add 2001:db8:9::/48 via 2001:db8:1::1 mtu lock 1000 && ip rule add from 10.5.0.0/16 "
+      "lookup 100");
+  run("ip route add 10.82.0.0/16 via 10.9.1.1 congctl reno && ip link add c0 type veth peer name c1");
+  follow();
+  EXPECT_EQ(monitor_->defects(), NetlinkDefects{});
 }
 
 // A link without carrier, and the other route at once when the setting is made, which has no event of its

@@ -20,7 +20,7 @@ inline Prefix prefix(const std::string& text) {
 inline std::string text_of(const RouteEvent& r) {
   std::string out = (r.action == EventAction::add ? "add " : "remove ") + to_string(r.to);
   constexpr const char* kRefusals[] = {"?", " blackhole", "?",      " unreachable", " prohibited",
-                                       "?", "?",          " throw", " local"};
+                                       "?", "",           " throw", " local"};
   if (r.blackhole) out += kRefusals[r.refusal];
   if (r.unsupported != Unsupported::none) out += " unsupported " + std::string(name(r.unsupported));
   for (const auto& hop : r.next_hops)

@@ -163,6 +163,11 @@ TEST(Metrics, TheResponderHasSeriesWhereThereIsOne) {
               HasSubstr("counter\nsurety_icmp_errors_total{result=\"time_exceeded\"} 4\n"));
 }
 
+TEST(Metrics, WhatTheKernelSaidThatCouldNotBeRead) {
+  EXPECT_THAT(family("surety_netlink_defects_total"),
+              HasSubstr("counter\nsurety_netlink_defects_total{defect=\"cut\"} 2\n"));
+}
+
 TEST(Metrics, HandoverMayBeBelowZero) {
   Reading r = test::sample_reading();
   r.ports[1].handover = -3;

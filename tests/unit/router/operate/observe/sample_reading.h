@@ -230,6 +230,7 @@ inline Reading sample_reading() {
   r.sold = std::make_shared<std::vector<Sale>>(std::vector{queue, homes});
   r.signalling = sample_signalling();
   r.icmp_errors = {{.name = "time_exceeded", .help = "said so", .count = 4}};
+  r.netlink_defects = {{.name = "cut", .help = "too short", .count = 2}};
   return r;
 }
 
