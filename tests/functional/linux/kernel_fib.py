@@ -9,7 +9,7 @@ import struct
 RTM_NEWROUTE, RTM_GETROUTE, NLMSG_ERROR, NLM_F_REQUEST = 24, 26, 2, 1
 RTM_F_FIB_MATCH, RTNH_F_DEAD = 0x2000, 1
 RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_METRICS, RTA_MULTIPATH, RTA_VIA, RTA_ENCAP_TYPE, RTA_ENCAP = 1, 4, 5, 8, 9, 18, 21, 22
-RTAX_LOCK, RTAX_MTU = 1, 2
+RTAX_MTU = 2
 TYPES = {1: "unicast", 2: "local", 3: "broadcast", 4: "anycast", 6: "blackhole", 7: "unreachable", 8: "prohibited"}
 REFUSALS = {errno.ENETUNREACH: "none", errno.EHOSTUNREACH: "unreachable", errno.EACCES: "prohibited", errno.EINVAL: "blackhole"}
 
@@ -32,7 +32,7 @@ def number(payload):
 
 class KernelFib:
     """`lookup(address)`: a word (none, local, blackhole, ...), `encapsulated`, or the next hops {(gateway or None, device): weight} and
-    the MTU that forwarding obeys."""
+    the route's MTU."""
 
     def __init__(self, namespace):
         self._namespace = namespace
@@ -80,7 +80,7 @@ class KernelFib:
         if encapsulated:
             return "encapsulated"
         common = math.gcd(*hops.values())
-        return {hop: weight // common for hop, weight in hops.items()}, self._mtu(family, a)
+        return {hop: weight // common for hop, weight in hops.items()}, self._mtu(a)
 
     @staticmethod
     def _gateway(family, a):
@@ -96,7 +96,5 @@ class KernelFib:
                 return str(index)
 
     @staticmethod
-    def _mtu(family, a):
-        metrics = {kind: number(value) for kind, value in attributes(a.get(RTA_METRICS, b"")).items()}
-        obeyed = family == socket.AF_INET or metrics.get(RTAX_LOCK, 0) & 1 << RTAX_MTU
-        return metrics.get(RTAX_MTU, 0) if obeyed else 0
+    def _mtu(a):
+        return number(attributes(a.get(RTA_METRICS, b"")).get(RTAX_MTU, b""))

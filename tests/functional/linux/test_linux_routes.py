@@ -57,13 +57,20 @@ FOUND = {
     "local_main": ["route add local 203.0.113.0/24 dev lo table main", "route add 203.0.113.7/32 via 10.0.1.1"],
     "broadcast": ["address add 192.0.2.1/24 brd 192.0.2.77 dev p1"],
     "mtu": ["route add 198.51.100.0/24 via 10.0.1.1 mtu 1400", "route add 203.0.113.0/24 via 10.0.1.1 mtu lock 1400",
-            "-6 route add 2001:db8:a::/48 via 2001:db8:1::1 mtu lock 1400", "-6 route add 2001:db8:b::/48 via 2001:db8:1::1 mtu 1400"],
+            "-6 route add 2001:db8:a::/48 via 2001:db8:1::1 mtu lock 1400", "-6 route add 2001:db8:b::/48 via 2001:db8:1::1 mtu 1400",
+            "CHECK", "-6 route replace 2001:db8:a::/48 via 2001:db8:1::1 mtu lock 1000", "-6 route replace 2001:db8:b::/48 via 2001:db8:1::1 mtu 1000"],
     "linkdown": ["sysctl net.ipv4.conf.p1.ignore_routes_with_linkdown=1", "route add 198.51.100.0/24 via 10.0.1.1 metric 10",
                  "route add 198.51.100.0/24 via 10.0.2.1 metric 20", "route add 10.0.1.0/24 via 10.0.2.1 metric 20", "CHECK", "carrier p1 down", "CHECK",
                  "route replace 198.51.100.0/24 via 10.0.1.1 metric 20", "CHECK", "carrier p1 up"],
     "linkdown_setting": ["route add 198.51.100.0/24 via 10.0.1.1 metric 10", "route add 198.51.100.0/24 via 10.0.2.1 metric 20", "carrier p1 down",
                          "CHECK", "sysctl net.ipv4.conf.p1.ignore_routes_with_linkdown=1", "CHECK", "carrier p1 up"],
     "tos": ["route add 198.51.100.0/24 via 10.0.1.1", "route add 198.51.100.0/24 tos 0x10 via 10.0.2.1", "CHECK", "route del 198.51.100.0/24 tos 0x10"],
+    "source": ["-6 route add 2001:db8:a::/48 via 2001:db8:0::1", "-6 route add 2001:db8:a::/48 from 2001:db8:8::/48 via 2001:db8:1::1",
+               "-6 route add 2001:db8:a::/48 from 2001:db8:9::/48 via 2001:db8:2::1", "CHECK",
+               "-6 route del 2001:db8:a::/48 from 2001:db8:8::/48", "CHECK", "-6 route del 2001:db8:a::/48 from 2001:db8:9::/48"],
+    "throw_local": ["route add 0.0.0.0/0 via 10.0.0.1", "route add throw 198.51.100.0/24 table local", "CHECK",
+                    "route add 198.51.100.0/25 via 10.0.1.1", "-6 route add ::/0 via 2001:db8:0::1",
+                    "-6 route add throw 2001:db8:a::/48 table local", "CHECK", "route del throw 198.51.100.0/24 table local"],
     "throw": ["route add 0.0.0.0/0 via 10.0.0.1", "route add throw 198.51.100.0/24"],
     "preference": ["-6 route add 2001:db8:a::/48 dev p1 pref low", "-6 route append 2001:db8:a::/48 dev p2 pref high"],
     "onlink": ["route add 198.51.100.0/24 via 172.31.1.1 dev p1 onlink"],
@@ -212,7 +219,7 @@ class Triple(Lab):
         for family in (4, 6):
             for kind in ("unicast", "blackhole", "unreachable", "prohibit", "throw"):
                 self.router.ip(f"-{family}", "route", "flush", "table", "main", "type", kind, check=False)
-            for kind in ("local", "anycast"):
+            for kind in ("local", "anycast", "throw"):
                 self.router.ip(f"-{family}", "route", "flush", "table", "local", "type", kind, "proto", "boot", check=False)
         for port in PORTS:
             self.router.ip("address", "flush", "dev", port)
@@ -281,6 +288,10 @@ class Comparison:
             return probe in YAML
         if ours == "blackhole":  # the first and the last address of a subnet, also where the kernel forwards to the first
             return probe in self._ends()
+        if ours == "unsupported (source)":
+            shown = self._lab.router.ip("-6", "route", "show", "table", "main").stdout
+            return any(ipaddress.ip_address(probe) in ipaddress.ip_network(re.sub("^default", "::/0", line).split()[0])
+                       for line in shown.splitlines() if " from " in line)
         if ours == "unsupported (tos)":
             shown = self._lab.router.ip("-4", "route", "show", "table", "main").stdout
             return any(ipaddress.ip_address(probe) in ipaddress.ip_network(re.sub("^default", "0.0.0.0/0", line.removeprefix("blackhole ").removeprefix(
@@ -350,3 +361,6 @@ def test_what_is_not_followed_is_said_once(net):
     router.follows_kernel()
     assert (len(told("unsupported_route")), len(told("unfollowed_rule"))) == (before[0] + 1, before[1] + 1)
     lab.router.ip("rule", "del", "priority", "7")
+    lab.router.ip("rule", "del", "priority", "32766")
+    wait_for(lambda: any("32766: from all lookup 254 has been removed" in text for text in told("unfollowed_rule")))
+    lab.router.ip("rule", "add", "lookup", "main", "priority", "32766")
