@@ -57,6 +57,7 @@ void ClassScheduler::Class::adopt(Class& fresh, Time now) {
 }
 
 void ClassScheduler::adopt(ClassScheduler& fresh, const ClassMoves& moves, Time now) {
+  end_interruptions();
   overhead_ = fresh.overhead_;
   quantum_unit_ = fresh.quantum_unit_;
   if (!moves.none()) return move(fresh, moves, now);
@@ -132,7 +133,7 @@ void ClassScheduler::remove(const Class& c, ActiveQueue& source, const PacketTal
   if (!source.empty()) return;
   retired_.settle();
   for (std::size_t i = 0; i < classes_.size(); ++i)
-    if (!has_packets(i)) active_ &= ~bit(i);
+    if (!has_packets(i)) active_ &= ~bit(i), interrupted_ &= ~bit(i);
 }
 
 bool ClassScheduler::take_any(Packet& out, Time now) {
@@ -162,15 +163,23 @@ std::size_t ClassScheduler::dequeue(Time now, PortShaper& shaper, std::span<Pack
 
 // Packets of one class that leave before those of another. `rounds`: a class that is alone has them, too.
 std::size_t ClassScheduler::dequeue_run(Time now, PortShaper& shaper, std::span<Packet> out, bool rounds) {
-  if (retired_.heirs() != 0) [[unlikely]] {  // one by one: the source may change with each packet
-    out = out.first(1);
-    rounds = true;
-  }
+  if ((retired_.heirs() | interrupted_) != 0) [[unlikely]]
+    return special_run(now, shaper, out);
   if (strict_depth_ > 0)
     if (const std::size_t n = strict_run(now, shaper, out)) return n;
   if (active_ == 0) return 0;
   const bool one = strict_depth_ == 0 && std::has_single_bit(active_) && !rounds;
   return one ? alone(now, shaper, out) : weighted_run(now, shaper, out);
+}
+
+// dequeue_run() while there are retired queues or interrupted classes.
+[[gnu::noinline]] std::size_t ClassScheduler::special_run(Time now, PortShaper& shaper,
+                                                          std::span<Packet> out) {
+  if (retired_.heirs() != 0) out = out.first(1);  // one by one: the source may change with each packet
+  if (strict_depth_ > 0)
+    if (const std::size_t n = strict_run(now, shaper, out)) return n;
+  if (const std::size_t n = interrupted_run(now, shaper, out)) return n;
+  return weighted_run(now, shaper, out);
 }
 
 std::size_t ClassScheduler::strict_run(Time now, PortShaper& shaper, std::span<Packet> out) {
@@ -186,8 +195,12 @@ std::size_t ClassScheduler::strict_run(Time now, PortShaper& shaper, std::span<P
 std::size_t ClassScheduler::alone(Time now, PortShaper& shaper, std::span<Packet> out) {
   turn_ = first_from(active_, turn_);
   Class& c = classes_[turn_];
+  c.cap.advance(now);
   const std::size_t n = take_run(c, now, shaper, out);
-  if (c.queue.empty()) deactivate(turn_);
+  if (c.queue.empty())
+    deactivate(turn_);
+  else if (!c.cap.ready())
+    interrupt(turn_);
   return n;
 }
 
@@ -223,39 +236,94 @@ std::size_t ClassScheduler::charge(PortShaper& cap, PortShaper& shaper, std::spa
   return n;
 }
 
+// Charges the shaper and the class for as many of its first packets as its deficit, its cap and the shaper
+// allow, at most `most`; returns how many.
+template <bool kCapped>
+std::size_t ClassScheduler::spend(Class& c, const ActiveQueue& queue, PortShaper& shaper, std::size_t most) {
+  std::uint64_t deficit = c.deficit;
+  std::size_t n = 0;
+  for (; n < most && shaper.ready() && (!kCapped || c.cap.ready()); ++n) {
+    const std::uint32_t length = queue.peek(n).length;
+    const std::uint64_t cost = overhead_.wire_bytes(length);
+    if (deficit < cost) break;
+    deficit -= cost;
+    shaper.sent(length);
+    if constexpr (kCapped) c.cap.sent(length);
+  }
+  c.deficit = deficit;
+  return n;
+}
+
+// Takes the first packets of a weighted class.
+std::size_t ClassScheduler::take_quantum(Class& c, Time now, PortShaper& shaper, std::span<Packet> out) {
+  ActiveQueue& queue = source(c);
+  const std::size_t most = std::min<std::size_t>(out.size(), queue.depth());
+  const bool capped = c.cap.limited();
+  if (capped) c.cap.advance(now);
+  const std::size_t n = capped ? spend<true>(c, queue, shaper, most) : spend<false>(c, queue, shaper, most);
+  if (n == 0) return 0;
+  queue.copy(out.first(n));
+  remove(c, queue, PacketTally(out.first(n)), now);
+  return n;
+}
+
 std::size_t ClassScheduler::weighted_run(Time now, PortShaper& shaper, std::span<Packet> out) {
-  for (;;) {
-    turn_ = first_from(active_, turn_);
+  while (active_ != 0) {
+    turn_ = first_from(active_ | interrupted_, turn_);
     Class& c = classes_[turn_];
-    ActiveQueue& queue = source(c);
-    const std::size_t most = std::min<std::size_t>(out.size(), queue.depth());
-    std::uint64_t deficit = c.deficit;
-    std::size_t n = 0;
-    for (; n < most && shaper.ready(); ++n) {
-      const std::uint32_t length = queue.peek(n).length;
-      const std::uint64_t cost = overhead_.wire_bytes(length);
-      if (deficit < cost) break;
-      deficit -= cost;
-      shaper.sent(length);
+    if ((interrupted_ & bit(turn_)) != 0) [[unlikely]] {
+      if (c.deficit < c.quantum) c.deficit += c.quantum;
+      turn_ = after(turn_);
+      continue;
     }
-    c.deficit = deficit;
+    const std::size_t n = take_quantum(c, now, shaper, out);
+    if (n > 0 && !has_packets(turn_)) {
+      deactivate(turn_);
+    } else if (!c.cap.ready()) [[unlikely]] {
+      interrupt(turn_);
+    } else if (n == 0) {
+      c.deficit += c.quantum;
+      turn_ = after(turn_);
+    }
+    if (n > 0) return n;
+  }
+  return 0;
+}
+
+// Packets of interrupted classes whose caps have credit. A class that has sent its quantum waits for its turn
+// again.
+std::size_t ClassScheduler::interrupted_run(Time now, PortShaper& shaper, std::span<Packet> out) {
+  for (std::uint64_t left = interrupted_; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
+    Class& c = classes_[i];
+    const std::size_t n = take_quantum(c, now, shaper, out);
     if (n > 0) {
-      queue.copy(out.first(n));
-      remove(c, queue, PacketTally(out.first(n)), now);
-      if (!has_packets(turn_)) deactivate(turn_);
+      if (!has_packets(i)) interrupted_ &= ~bit(i);
       return n;
     }
+    if (!c.cap.ready()) continue;
     c.deficit += c.quantum;
-    turn_ = after(turn_);
+    interrupted_ &= ~bit(i);
+    active_ |= bit(i);
   }
+  return 0;
+}
+
+// All classes with packets wait for their turn, with at most a quantum.
+void ClassScheduler::end_interruptions() {
+  for (std::uint64_t left = interrupted_; left != 0; left &= left - 1) {
+    Class& c = classes_[static_cast<std::size_t>(std::countr_zero(left))];
+    c.deficit = std::min(c.deficit, c.quantum);
+  }
+  active_ |= std::exchange(interrupted_, 0);
 }
 
 Time ClassScheduler::next_event(Time now) const {
-  if (depth_ == 0) return kNever;
-  if (active_ != 0) return now;
   Time next = kNever;
+  for (std::uint64_t left = active_ | interrupted_; left != 0 && next > now; left &= left - 1)
+    next = std::min(next, classes_[static_cast<std::size_t>(std::countr_zero(left))].cap.next_event(now));
   for (const std::uint32_t i : strict_) {
-    if (has_packets(i)) next = std::min(next, classes_[i].cap.next_event(now));
+    if (next > now && has_packets(i)) next = std::min(next, classes_[i].cap.next_event(now));
   }
   return next;
 }

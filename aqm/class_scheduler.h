@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Strict priority with a rate cap, then weighted deficit round robin (Shreedhar and Varghese 1996).
+// Strict priority, then weighted deficit round robin (Shreedhar and Varghese 1996), with rate caps.
 //
 // Strict classes are served in the order they are listed, each only while its cap (if any) has credit:
 // a capped class beyond its rate waits, and does not starve the others. Weighted classes share what is
-// left in proportion to their weights, in bytes of the wire. Work conserving but for the caps; FIFO
-// within a class. Weighted classes have their turns in the order they are listed, whichever was first to have
-// packets: so it makes no difference in which order the packets of a moment come. Guarantees: a capped class
-// sends at most cap * T + default_burst(cap) + one packet in any interval T. While two weighted classes stay
-// backlogged, the bytes they sent divided by their weights differ by at most quantum_unit() + packet/weight
-// of the one + packet/weight of the other, where a quantum is weight * quantum_unit().
+// left in proportion to their weights, in bytes of the wire; one with a cap gets the smaller of that share
+// and the cap, and the others share the rest. Work conserving but for the caps; FIFO within a class. Weighted
+// classes have their turns in the order they are listed, whichever was first to have packets: so it makes no
+// difference in which order the packets of a moment come. Guarantees: a capped class sends at most cap * T +
+// default_burst(cap) + one packet in any interval T. While two weighted classes stay backlogged, the bytes
+// they sent divided by their weights differ by at most quantum_unit() + packet/weight of the one +
+// packet/weight of the other, where a quantum is weight * quantum_unit().
+//
+// A weighted class whose cap has no credit is interrupted: it leaves its turn with the rest of its quantum,
+// and sends that as soon as the cap has credit, before the class whose turn it is. So it needs no burst of a
+// quantum to get its rate. It has one more quantum for each round that passes, and saves less than two.
 #pragma once
 
 #include <array>
@@ -152,14 +157,20 @@ class ClassScheduler {
   static std::size_t charge(PortShaper& cap, PortShaper& shaper, std::span<const Packet> packets,
                             std::uint64_t bytes);
   std::size_t take_run(Class& c, Time now, PortShaper& shaper, std::span<Packet> out);
+  template <bool kCapped>
+  std::size_t spend(Class& c, const ActiveQueue& queue, PortShaper& shaper, std::size_t most);
+  std::size_t take_quantum(Class& c, Time now, PortShaper& shaper, std::span<Packet> out);
   std::size_t dequeue_run(Time now, PortShaper& shaper, std::span<Packet> out, bool rounds);
   std::size_t strict_run(Time now, PortShaper& shaper, std::span<Packet> out);
   std::size_t alone(Time now, PortShaper& shaper, std::span<Packet> out);
+  std::size_t special_run(Time now, PortShaper& shaper, std::span<Packet> out);
+  std::size_t interrupted_run(Time now, PortShaper& shaper, std::span<Packet> out);
   std::size_t weighted_run(Time now, PortShaper& shaper, std::span<Packet> out);
   void move(ClassScheduler& fresh, const ClassMoves& moves, Time now);
   std::size_t moved_turn(const ClassMoves& moves, const ClassScheduler& fresh) const;
   void retire(ClassScheduler& fresh, const ClassMoves& moves);
   void recount(std::uint64_t known);
+  void end_interruptions();
 
   // True if the class has packets of its own or inherited ones.
   bool has_packets(std::size_t class_index) const {
@@ -178,7 +189,7 @@ class ClassScheduler {
   static std::uint64_t bit(std::size_t class_index) { return std::uint64_t{1} << class_index; }
   static std::size_t after(std::size_t class_index) { return (class_index + 1) % kMaxClasses; }
   void activate(std::size_t class_index) {
-    if ((active_ & bit(class_index)) != 0) return;  // an heir
+    if (((active_ | interrupted_) & bit(class_index)) != 0) return;  // an heir
     classes_[class_index].deficit = classes_[class_index].quantum;
     active_ |= bit(class_index);
   }
@@ -186,13 +197,18 @@ class ClassScheduler {
     active_ &= ~bit(class_index);
     turn_ = after(class_index);
   }
+  void interrupt(std::size_t class_index) {
+    deactivate(class_index);
+    interrupted_ |= bit(class_index);
+  }
 
   std::vector<Class> classes_;
   std::vector<std::uint32_t> strict_;  // in order of priority
   WireOverhead overhead_;
   std::uint32_t quantum_unit_;
-  std::uint64_t active_ = 0;                    // weighted classes that have packets, one bit each
-  std::size_t turn_ = 0;                        // class whose turn it is; if idle, the next active one has it
+  std::uint64_t active_ = 0;       // weighted classes that have packets and are in turns, one bit each
+  std::uint64_t interrupted_ = 0;  // weighted classes that have packets, which their cap stopped
+  std::size_t turn_ = 0;           // class whose turn it is; if idle, the next active one has it
   std::uint32_t depth_ = 0, strict_depth_ = 0;  // all; those of strict classes, and of retired ones
   RetiredQueues retired_;
 };

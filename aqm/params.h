@@ -78,7 +78,7 @@ inline constexpr std::size_t kMaxClasses = 64;  // per port or interface; as man
 struct ClassParams {
   std::string name;
   bool strict = false;
-  std::optional<Rate> cap;   // strict classes only; of the wire, as the port shaper counts
+  std::optional<Rate> cap;   // rate on the wire, as the port shaper counts; none: no limit
   std::uint32_t weight = 1;  // weighted classes only; not 0
   ActiveQueueParams queue;
   friend bool operator==(const ClassParams&, const ClassParams&) = default;

@@ -122,26 +122,27 @@ std::size_t Hierarchy::dequeue_interface(LineNumber line, Plane plane, Time now,
   const std::size_t c = node.next_class(plane);
   PooledQueue& queue = node.queue(c);
   const InterfaceParams::Class& params = node.bought().of(c);
+  std::int64_t allowance = node.class_allowance(c);
+  const auto go_on = [&](std::uint32_t length) {
+    const std::uint32_t bytes = overhead_.wire_bytes(length);
+    allowance -= bytes;
+    const bool above = more(length, bytes), here = spending.spend(length, bytes);
+    return above && here && allowance > 0;
+  };
   std::size_t n = 0;
-  if (plane == Plane::data) {
-    std::int64_t allowance = node.class_allowance();
-    n = queue.dequeue(params, pool_, out, now, sojourn, [&](std::uint32_t length) {
-      const std::uint32_t bytes = overhead_.wire_bytes(length);
-      allowance -= bytes;
-      const bool above = more(length, bytes), here = spending.spend(length, bytes);
-      return above && here && allowance > 0;
-    });
-    node.keep_allowance(allowance);
+  if (!params.capped) {
+    n = queue.dequeue(params, pool_, out, now, sojourn, go_on);
+    node.keep_allowance(c, allowance);
   } else {
-    CreditAllowance cap(queue.cap(), params.cap, params.capped, node.params->overhead(), now);
+    CreditAllowance cap(queue.cap(), params.cap, true, node.params->overhead(), now);
     n = queue.dequeue(params, pool_, out, now, sojourn, [&](std::uint32_t length) {
-      const std::uint32_t bytes = overhead_.wire_bytes(length);
-      const bool above = more(length, bytes), here = spending.spend(length, bytes);
-      return cap.spend(length) && above && here;
+      const bool credit = cap.spend(length);
+      return go_on(length) && credit;
     });
+    node.keep_allowance(c, allowance);
     cap.settle(queue.cap());
     if (cap.spent()) {
-      node.capped |= std::uint64_t{1} << c;
+      node.stop(c);
       wait_for_caps(node);
     }
   }
@@ -217,7 +218,7 @@ void Hierarchy::wake_caps(LineNumber line, Time now) {
     if (cap.credit() > 0 || !node.bought().of(c).capped) node.capped &= ~(std::uint64_t{1} << c);
   }
   if (node.capped != 0) wait_for_caps(node);
-  if (!node.blocked) attach(line, Plane::strict);
+  if (!node.blocked) attach(line);
 }
 
 bool Hierarchy::has_ready(LineNumber child, Plane plane) {

@@ -117,7 +117,7 @@ class alignas(64) PooledQueue {
     if (!empty()) pool.prefetch(chunk(front_));
   }
 
-  // State of the scheduler: the rest of a weighted class's quantum, bytes; a strict class's cap.
+  // State of the scheduler: the rest of a weighted class's quantum, bytes; the class's cap.
   std::int32_t deficit;
   TokenBucket& cap() { return cap_; }
   const TokenBucket& cap() const { return cap_; }

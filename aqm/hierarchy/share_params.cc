@@ -29,7 +29,7 @@ InterfaceParams::Class::Class(const ClassParams& params, std::uint32_t unit, std
       // The first chunk may be partly empty: some of its packets have left.
       share(chunks, params.queue.limit / Chunk::kPackets + 2),
       quantum(quantum_of(params.weight, unit)),
-      capped(params.strict && params.cap.has_value()),
+      capped(params.cap.has_value()),
       cap(bucket_params(params.cap, default_burst(params.cap.value_or(Rate{})))) {}
 
 InterfaceParams::InterfaceParams(const PortShaperParams& shaper, std::uint32_t weight,

@@ -133,7 +133,7 @@ class Witness {
     for (std::size_t c = 0; c < child.classes.size(); ++c) {
       std::optional<Rate>& cap = child.classes[c].cap;
       cap.reset();
-      if (child.classes[c].strict && any(2) == 0) cap = Rate::bits_per_second(8000 + any(5'000'000));
+      if (any(2) == 0) cap = Rate::bits_per_second(8000 + any(5'000'000));
       PortShaperParams p{
           .rate = cap, .burst = default_burst(cap.value_or(Rate{})), .overhead = shaper.overhead};
       child.caps[c].set(p, t_.now, fresh);
