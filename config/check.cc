@@ -209,17 +209,20 @@ std::string share(const Interface& i, const Weights& weights, const Config& c) {
 }
 
 // `voice strict 5 Mbit/s, data`; weights where several weighted classes share.
-std::string classes(const QueueSet* set) {
+std::string classes(const QueueSet* set, const std::optional<Rate>& rate) {
   if (!set) return "one";
   std::uint64_t weights = 0;
   std::vector<std::string> parts;
   for (const auto& q : set->classes) weights += q.scheduling.strict ? 0 : q.scheduling.weight;
   for (const auto& q : set->classes) {
     const ClassParams& s = q.scheduling;
+    const auto cap = q.cap_at(rate);
+    const std::string most = cap ? " " + rate_text(*cap) : "";
     if (s.strict)
-      parts.push_back(s.name + " strict" + (s.cap ? " " + rate_text(*s.cap) : ""));
+      parts.push_back(s.name + " strict" + most);
     else
-      parts.push_back(s.weight == weights ? s.name : fmt::format("{} {}/{}", s.name, s.weight, weights));
+      parts.push_back((s.weight == weights ? s.name : fmt::format("{} {}/{}", s.name, s.weight, weights)) +
+                      (cap ? " at most" : "") + most);
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -258,7 +261,7 @@ std::string sold(const Config& config) {
   for (const Interface& i : config.interfaces) {
     if (i.trust != Port::Trust::customer) continue;
     rows.push_back({i.customer, name_of(i), upstream(i, rules, ways_out, config), downstream(i, config),
-                    share(i, weights, config), classes(config.queues_of(i))});
+                    share(i, weights, config), classes(config.queues_of(i), config.rate_of(i))});
   }
   return rows.size() > 1 ? table(rows) : "";
 }

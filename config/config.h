@@ -152,10 +152,20 @@ struct QueueClass {
   // committed.
   static constexpr Delay kDefaultLimit{std::chrono::milliseconds(100), 50, ActiveQueueParams{}.limit};
 
-  ClassParams scheduling;        // with the queue's limit for an unknown rate
+  ClassParams scheduling;       // with the queue's limit for an unknown rate
+  std::optional<Ratio> part{};  // `rate: 10 %`, of the rate at which the set is served; else `scheduling.cap`
   std::optional<Delay> limit{};  // none: `scheduling` has it in packets
   bool derived_rio = false;      // the thresholds are parts of the limit
   std::vector<Dscp> in, out;     // a class without precedences (`dscp: [..]`) has all of them in `in`
+
+  bool capped() const { return part || scheduling.cap; }
+  // The cap where the set is served at `rate`; none: without a cap, or a part of an unknown rate.
+  std::optional<Rate> cap_at(const std::optional<Rate>& rate) const {
+    if (!part || !rate) return scheduling.cap;
+    constexpr std::uint64_t kMillion = 1'000'000;  // times kMaxRate: 10^18
+    return Rate::bits_per_second(
+        std::max<std::uint64_t>(rate->bits_per_second() * part->millionths() / kMillion, 1));
+  }
 };
 struct QueueSet {
   std::string name;
@@ -168,8 +178,8 @@ struct QueueSet {
   };
   std::array<Entry, 64> by_dscp{};
 };
-// Returns the set as it is served at the rate of a shaper: with the limits, thresholds and the pace of RIO's
-// averages that follow from that. Null: one first-in-first-out class for everything, as a port without
+// Returns the set as it is served at the rate of a shaper: with the caps, limits, thresholds and the pace of
+// RIO's averages that follow from that. Null: one first-in-first-out class for everything, as a port without
 // `queues` has.
 QueueSet at_rate(const QueueSet* set, const std::optional<Rate>& rate);
 

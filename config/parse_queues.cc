@@ -31,6 +31,7 @@ void read_dscps(const Node& node, const std::string& name, std::vector<Dscp>& ou
   for (const Node* n : list_of(node)) {
     Dscp d = 0;
     if (!read_dscp(*n, d, problems)) continue;
+    if (std::ranges::find(out, d) != out.end()) continue;  // another name of it, as VA and 44
     if (!taken.by[d].empty()) {
       problems.error(n->mark, "{} already belongs to class `{}`", quote(n->text), taken.by[d]);
       continue;
@@ -51,18 +52,26 @@ void read_precedences(const Node& node, QueueClass& c, Taken& taken, Problems& p
   if (const Node* n = map.find("out")) read_dscps(*n, name, c.out, taken, problems);
 }
 
+// A rate, or a part of the rate at which the set is served: at_rate() makes it one.
+void read_cap(const Node* n, QueueClass& c, Problems& problems) {
+  if (!n) return;
+  if (n->kind != Node::Kind::scalar || n->text.find('%') == std::string::npos) {
+    read_value(*n, c.scheduling.cap, problems);
+    return;
+  }
+  const auto part = parse_ratio(n->text).value;
+  if (part && *part > Ratio{} && *part <= Ratio::of(1))
+    c.part = part;
+  else
+    problems.error(n->mark, "{} is not above 0 % and at most 100 % of the port's `shape`", quote(n->text));
+}
+
 void read_scheduling(MapReader& map, ClassParams& c, Problems& problems) {
   map.read_word("priority", c.strict, {{"strict", true}, {"weighted", false}});
-  map.read("rate", c.cap);
   const Node* weight = map.find("weight");
   read_integer(weight, 1, kMaxWeight, c.weight, problems);
   if (c.strict && weight) {
     problems.error(weight->mark, "a strict class has no weight; leave `weight` out or `priority: strict`");
-  }
-  if (!c.strict && map.find("rate")) {
-    problems.error(
-        map.at("rate"),
-        "a weighted class has no rate cap; use `weight` for its share, or make it `priority: strict`");
   }
 }
 
@@ -104,8 +113,22 @@ std::optional<Aqm> read_aqm(MapReader& map, ActiveQueueParams& queue, Problems& 
   return said;
 }
 
-// A number of packets, or a time. The thresholds of `rio` are packets: a class with `rio` and without `limit`
-// has the default of 1000.
+// The full packets of a size.
+void read_size(const Node& n, Bytes size, ActiveQueueParams& queue, Problems& problems) {
+  const std::uint64_t packets = size.count() / QueueMeasure::kFullPacket;
+  if (queue.beyond == 0)
+    problems.error(n.mark, "with `count: packets`, `limit` must be packets, too, like `200 packets`");
+  else if (packets == 0)
+    problems.error(n.mark, "{} is less than one packet of {} B", quote(n.text), QueueMeasure::kFullPacket);
+  else if (packets > kMaxLimit)
+    problems.error(n.mark, "{} is more than {} packets of {} B", quote(n.text), kMaxLimit,
+                   QueueMeasure::kFullPacket);
+  else
+    queue.limit = static_cast<std::uint32_t>(packets);
+}
+
+// A number of packets, a size, or a time. The thresholds of `rio` are packets: a class with `rio` and without
+// `limit` has the default of 1000.
 void read_limit(MapReader& map, QueueClass& c, Problems& problems) {
   const Node* const n = map.find("limit");
   const bool scalar = n && n->kind == Node::Kind::scalar;
@@ -114,7 +137,9 @@ void read_limit(MapReader& map, QueueClass& c, Problems& problems) {
     return;
   }
   QueueClass::Delay limit{.most = kMaxLimit};
-  if (!scalar || !parse_duration(n->text).value)
+  if (const auto size = scalar ? parse_bytes(n->text).value : std::nullopt)
+    read_size(*n, *size, c.scheduling.queue, problems);
+  else if (!scalar || !parse_duration(n->text).value)
     read_packets(n, 1, kMaxLimit, c.scheduling.queue.limit, problems);
   else if (map.find("rio"))
     problems.error(
@@ -139,8 +164,9 @@ QueueClass read_class(const Node& node, const std::vector<QueueClass>& others, T
     problems.error(map.at("name"), "{} cannot name a class", quote(s.name));
   }
   read_scheduling(map, s, problems);
-  read_limit(map, c, problems);
+  read_cap(map.find("rate"), c, problems);
   map.read_word("count", s.queue.beyond, {{"bytes", 1}, {"packets", 0}});
+  read_limit(map, c, problems);
   if (const Node* n = map.find("dscp")) read_precedences(*n, c, taken, problems);
   aqm = read_aqm(map, s.queue, problems);
   return c;
@@ -240,6 +266,7 @@ QueueSet at_rate(const QueueSet* of, const std::optional<Rate>& rate) {
   if (!rate) return set;
   for (QueueClass& c : set.classes) {
     ActiveQueueParams& queue = c.scheduling.queue;
+    c.scheduling.cap = c.cap_at(rate);
     if (c.limit) queue.limit = packets_of(*c.limit, std::min(*rate, c.scheduling.cap.value_or(*rate)));
     if (c.derived_rio) queue.rio = derived_rio(queue.limit);
     if (queue.rio) queue.rio->capacity = *rate;  // the averages decay over idle time at that pace
@@ -256,7 +283,7 @@ void read_queues(const Node& node, Draft& draft) {
         auto& set = draft.config.queues.emplace_back();
         set.name = name;
         draft.queue_places.push_back(key.mark);
-        auto& limits = draft.limit_places.emplace_back();
+        auto& places = draft.class_places.emplace_back();
         Taken taken;
         std::vector<std::pair<Mark, std::optional<Aqm>>> said;
         for (const Node* n :
@@ -267,8 +294,11 @@ void read_queues(const Node& node, Draft& draft) {
           }
           auto& [at, aqm] = said.emplace_back(n->mark, std::nullopt);
           set.classes.push_back(read_class(*n, set.classes, taken, aqm, problems));
-          const Node* const limit = n->kind == Node::Kind::map ? n->entry("limit") : nullptr;
-          limits.push_back(limit ? std::optional(limit->mark) : std::nullopt);
+          const auto place = [n](std::string_view key) {
+            const Node* const value = n->kind == Node::Kind::map ? n->entry(key) : nullptr;
+            return value ? std::optional(value->mark) : std::nullopt;
+          };
+          places.push_back({place("limit"), place("rate")});
         }
         if (value.kind == Node::Kind::sequence && value.items.empty())
           problems.error(value.mark, "a queue set needs a class");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace surety::config {
 namespace {
@@ -26,24 +27,42 @@ struct Sum {
   }
 };
 
+double bits(Rate r) {
+  return static_cast<double>(r.bits_per_second());
+}
+
 // Guaranteed rate of each queue of a set: a strict one has its cap, or without a cap its committed rate; a
-// weighted one has its part of the rest.
+// weighted one has its part of the rest, or its cap if that is less, which leaves more to the others.
 std::vector<Rate> guarantees(const QueueSet& set, Rate port, const std::vector<Rate>& sold) {
-  Rate strict;
+  std::vector<Rate> rates(set.classes.size());
+  std::vector<std::size_t> weighted;
+  double left = bits(port);
   std::uint64_t weights = 0;
-  for (std::size_t q = 0; q < set.classes.size(); ++q) {
+  for (std::size_t q = 0; q < rates.size(); ++q) {
     const ClassParams& s = set.classes[q].scheduling;
-    if (s.strict) strict = strict + s.cap.value_or(sold[q]);
-    if (!s.strict) weights += s.weight;
+    const auto cap = set.classes[q].cap_at(port);
+    if (s.strict) {
+      rates[q] = std::min(cap.value_or(port), port);
+      left -= bits(cap.value_or(sold[q]));
+    } else {
+      weighted.push_back(q);
+      weights += s.weight;
+    }
   }
-  const double left =
-      static_cast<double>(port.bits_per_second()) - static_cast<double>(strict.bits_per_second());
-  std::vector<Rate> rates;
-  for (const QueueClass& q : set.classes) {
-    const ClassParams& s = q.scheduling;
-    rates.push_back(s.strict ? std::min(s.cap.value_or(port), port)
-                             : (s.weight * std::max(left, 0.0) / static_cast<double>(weights)) *
-                                   Rate::bits_per_second(1));
+  const auto per_weight = [&](std::size_t q) {
+    const auto cap = set.classes[q].cap_at(port);
+    return cap ? bits(*cap) / set.classes[q].scheduling.weight : std::numeric_limits<double>::infinity();
+  };
+  std::ranges::stable_sort(weighted, {}, per_weight);
+  for (const std::size_t q : weighted) {
+    const std::uint32_t weight = set.classes[q].scheduling.weight;
+    const double share = weight * std::max(left, 0.0) / static_cast<double>(weights);
+    const auto cap = set.classes[q].cap_at(port);
+    rates[q] = share * Rate::bits_per_second(1);
+    if (!cap || bits(*cap) >= share) continue;
+    rates[q] = *cap;
+    left -= bits(*cap);
+    weights -= weight;
   }
   return rates;
 }

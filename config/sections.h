@@ -91,8 +91,10 @@ struct Draft {
   std::vector<Mark> route_places;
   std::vector<std::vector<Mark>> gateway_places;  // per route, per next hop
   std::vector<Mark> queue_places;
-  std::vector<std::vector<std::optional<Mark>>>
-      limit_places;  // per queue set and class: the mark of `limit`, if given
+  struct ClassPlaces {
+    std::optional<Mark> limit, rate;  // marks of these keys; none: not given
+  };
+  std::vector<std::vector<ClassPlaces>> class_places;  // per queue set and class
   std::vector<Mark> neighbor_places;
   std::vector<ServicePlaces> service_places;
   std::vector<Mark> rule_places;
@@ -173,6 +175,7 @@ void read_sections(MapReader& map, Draft& draft);
 void validate_ports(Draft& draft);
 void validate_interfaces(Draft& draft);
 void validate_signalling(Draft& draft);
+void validate_parts(Draft& draft);   // `rate: 10 %` of a class; in a file without errors
 void settle_auto_max(Draft& draft);  // `max: auto` of `alpha`; in a file without errors
 // A burst of a three-colour meter is at least the largest packet of a customer (RFC 2697, section 2), or a
 // packet that is larger than its bucket would never conform. In a file without errors.

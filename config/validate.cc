@@ -33,6 +33,7 @@ void validate(Draft& draft) {
   validate_signalling(draft);
   validate_aggregates(draft);
   // Sums and warnings of things that an error has left half read would only distract.
+  if (!draft.problems.any_error()) validate_parts(draft);
   if (!draft.problems.any_error()) settle_auto_max(draft);
   if (draft.problems.any_error()) return;
   settle_bursts(draft);

@@ -90,7 +90,8 @@ std::optional<Limit> narrowest(const Aggregate& a, const Config& c) {
   const auto look = [&](const std::optional<Rate>& rate, const char* name) {
     if (rate && (!least || *rate < least->rate)) least = {*rate, name};
   };
-  look(c.queues_before(a)->classes[a.class_index].scheduling.cap, "class may take");
+  const auto& rate = a.interface ? c.rate_of(c.interfaces[*a.interface]) : c.ports[a.port].shaper.rate;
+  look(c.queues_before(a)->classes[a.class_index].cap_at(rate), "class may take");
   if (a.interface) {
     const Interface& i = c.interfaces[*a.interface];
     look(i.shaper.rate, "interface is shaped to");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shapers and caps of strict classes against the ports and groups that they are below. validate_sold.cc
-// checks the shapers' sums.
+// Shapers and caps of classes against the ports and groups that they are below. validate_sold.cc checks the
+// shapers' sums.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,13 +17,15 @@ Rate times(std::size_t n, Rate r) {
   return Rate::bits_per_second(n * r.bits_per_second());  // 65,536 times 1 Tbit/s fits
 }
 
-double bits(Rate r) {
+double bits_of(Rate r) {
   return static_cast<double>(r.bits_per_second());
 }
 
-Rate strict_caps(const QueueSet& set) {
+// Caps of the strict classes, where the set is served at `rate`.
+Rate strict_caps(const QueueSet& set, const std::optional<Rate>& rate) {
   Rate sum;
-  for (const auto& c : set.classes) sum = sum + c.scheduling.cap.value_or(Rate{});
+  for (const auto& c : set.classes)
+    if (c.scheduling.strict) sum = sum + c.cap_at(rate).value_or(Rate{});
   return sum;
 }
 
@@ -32,7 +34,7 @@ void warn_about_strict_classes(Draft& draft, const char* noun, const PortShaperP
                                std::optional<std::size_t> queues, Mark at) {
   if (!queues || !shaper.rate) return;
   const auto& set = draft.config.queues[*queues];
-  const Rate caps = strict_caps(set);
+  const Rate caps = strict_caps(set, shaper.rate);
   if (caps <= *shaper.rate) return;
   draft.problems.warning(
       at, "strict classes of `{}` may take {} in all, more than the {} that this {} is shaped to", set.name,
@@ -49,7 +51,7 @@ void check_shape(Draft& draft, const PortShaperParams& shaper, const PortShaperP
 
 void warn_about_slow_shaper(Draft& draft, const PortShaperParams& shaper, std::uint16_t mtu, Mark at) {
   if (!shaper.rate) return;
-  const double burst = 8.0 * static_cast<double>(shaper.burst.count()) / std::max(1.0, bits(*shaper.rate));
+  const double burst = 8.0 * static_cast<double>(shaper.burst.count()) / std::max(1.0, bits_of(*shaper.rate));
   if (burst > 1 && shaper.burst > PortShaperParams{}.burst)
     draft.problems.warning(at, "`burst` is {:.0f} s of {}: that much passes unshaped after a pause", burst,
                            rate_text(*shaper.rate));
@@ -58,16 +60,16 @@ void warn_about_slow_shaper(Draft& draft, const PortShaperParams& shaper, std::u
 }
 
 const QueueClass* uncapped_class(const QueueSet& set) {
-  const auto uncapped = [](const QueueClass& q) { return q.scheduling.strict && !q.scheduling.cap; };
+  const auto uncapped = [](const QueueClass& q) { return q.scheduling.strict && !q.capped(); };
   const auto found = std::ranges::find_if(set.classes, uncapped);
   return found != set.classes.end() ? &*found : nullptr;
 }
 
 // Rate that strict classes of an interface may take; 0 where nothing bounds them, which has its own warning.
-Rate strict_part(const QueueSet* set, const std::optional<Rate>& shape) {
+Rate strict_part(const QueueSet* set, const std::optional<Rate>& shape, const std::optional<Rate>& rate) {
   if (!set) return {};
   if (uncapped_class(*set)) return shape.value_or(Rate{});
-  return std::min(strict_caps(*set), shape.value_or(kMaxRate));
+  return std::min(strict_caps(*set, rate), shape.value_or(kMaxRate));
 }
 
 // Rate that strict classes below a group or a port may take of it. A class without a limit of its own counts
@@ -100,7 +102,8 @@ void warn_about_loads(Draft& draft) {
   const Config& c = draft.config;
   std::vector<Load> groups(c.groups.size()), ports(c.ports.size());
   for (const Interface& i : c.interfaces)
-    (i.group ? groups[*i.group] : ports[i.port]).add(strict_part(c.queues_of(i), i.shaper.rate), i.count());
+    (i.group ? groups[*i.group] : ports[i.port])
+        .add(strict_part(c.queues_of(i), i.shaper.rate, c.rate_of(i)), i.count());
   for (std::size_t g = 0; g < c.groups.size(); ++g) {
     const auto& rate = c.groups[g].shaper.rate;
     const Load& load = groups[g];
@@ -179,31 +182,71 @@ void warn_about_interface_shapers(Draft& draft) {
   }
 }
 
-// Packets wait in a full class for as long as it takes to send them.
-void warn_about_limits(Draft& draft) {
-  constexpr double kMost = 5;  // seconds
-  const Config& c = draft.config;
-  std::vector<std::optional<Rate>> slowest(c.queues.size());
-  std::vector<const std::string*> unshaped(c.queues.size());
+// The rates at which ports and interfaces serve a queue set.
+struct Served {
+  std::optional<Rate> slowest, fastest;
+  const std::string* unshaped = nullptr;  // name of one that has no rate; null: all have
+};
+
+std::vector<Served> served(const Config& c) {
+  std::vector<Served> sets(c.queues.size());
   const auto look = [&](std::optional<std::size_t> set, const std::optional<Rate>& rate,
                         const std::string& name) {
-    if (set && rate) slowest[*set] = std::min(*rate, slowest[*set].value_or(*rate));
-    if (set && !rate) unshaped[*set] = &name;
+    if (!set) return;
+    Served& s = sets[*set];
+    if (!rate) {
+      s.unshaped = &name;
+      return;
+    }
+    s.slowest = std::min(*rate, s.slowest.value_or(*rate));
+    s.fastest = std::max(*rate, s.fastest.value_or(*rate));
   };
   for (const Port& p : c.ports) look(p.queues, p.shaper.rate, p.name);
   for (const Interface& i : c.interfaces)
     look(i.queues ? i.queues : c.ports[i.port].queues, c.rate_of(i), i.name);
+  return sets;
+}
+
+// A weighted class that may take more than all there is, or hardly a packet. Strict classes have a sum
+// (warn_about_strict_classes()).
+void warn_about_caps(Draft& draft) {
+  const Config& c = draft.config;
+  const auto sets = served(c);
+  for (std::size_t s = 0; s < sets.size(); ++s)
+    for (std::size_t k = 0; k < c.queues[s].classes.size(); ++k) {
+      const QueueClass& q = c.queues[s].classes[k];
+      const auto cap = q.cap_at(sets[s].slowest);
+      const auto& at = draft.class_places[s][k].rate;
+      if (!at || !cap) continue;
+      if (*cap < Rate::bytes_per_second(QueueMeasure::kFullPacket))
+        draft.problems.warning(*at, "{} is less than one packet of {} B a second", rate_text(*cap),
+                               QueueMeasure::kFullPacket);
+      if (!q.scheduling.strict && !sets[s].unshaped && sets[s].fastest && *cap > *sets[s].fastest)
+        draft.problems.warning(*at,
+                               "{} has no effect: no port or interface with these queues is shaped to more "
+                               "than {}",
+                               rate_text(*cap), rate_text(*sets[s].fastest));
+    }
+}
+
+// Packets wait in a full class for as long as it takes to send them.
+void warn_about_limits(Draft& draft) {
+  constexpr double kMost = 5;  // seconds
+  const Config& c = draft.config;
+  const auto sets = served(c);
   for (std::size_t s = 0; s < c.queues.size(); ++s)
     for (std::size_t k = 0; k < c.queues[s].classes.size(); ++k) {
-      const auto& at = draft.limit_places[s][k];
-      if (at && c.queues[s].classes[k].limit && unshaped[s])
+      const auto& at = draft.class_places[s][k].limit;
+      if (at && c.queues[s].classes[k].limit && sets[s].unshaped)
         draft.problems.warning(
             *at, "`{}` has no `shape` to convert this time into packets: up to {} packets wait there",
-            *unshaped[s], ActiveQueueParams{}.limit);
-      if (!at || c.queues[s].classes[k].limit || !slowest[s]) continue;
+            *sets[s].unshaped, ActiveQueueParams{}.limit);
+      const auto& slowest = sets[s].slowest;
+      if (!at || c.queues[s].classes[k].limit || !slowest) continue;
       const ClassParams& params = c.queues[s].classes[k].scheduling;
-      const Rate rate = std::min(*slowest[s], params.cap.value_or(*slowest[s]));
-      const double seconds = 8.0 * QueueMeasure::kFullPacket * params.queue.limit / std::max(1.0, bits(rate));
+      const Rate rate = std::min(*slowest, c.queues[s].classes[k].cap_at(slowest).value_or(*slowest));
+      const double seconds =
+          8.0 * QueueMeasure::kFullPacket * params.queue.limit / std::max(1.0, bits_of(rate));
       if (seconds <= kMost) continue;
       draft.problems.warning(*at,
                              "packets wait up to {:.0f} s in a full class: its limit is {} packets of 1500 B "
@@ -219,7 +262,7 @@ void warn_about_strict_best_effort(Draft& draft) {
     const QueueSet& set = draft.config.queues[s];
     const std::size_t k = set.by_dscp[0].class_index;
     const ClassParams& c = set.classes[k].scheduling;
-    if (!c.strict || c.cap || k + 1 == set.classes.size()) continue;
+    if (!c.strict || set.classes[k].capped() || k + 1 == set.classes.size()) continue;
     draft.problems.warning(
         draft.queue_places[s],
         "best effort is in strict class `{}`, which has no `rate`: the classes after it get only what it "
@@ -230,7 +273,20 @@ void warn_about_strict_best_effort(Draft& draft) {
 
 }  // namespace
 
+void validate_parts(Draft& draft) {
+  const Config& c = draft.config;
+  const auto sets = served(c);
+  for (std::size_t s = 0; s < sets.size(); ++s)
+    for (std::size_t k = 0; sets[s].unshaped && k < c.queues[s].classes.size(); ++k)
+      if (c.queues[s].classes[k].part)
+        draft.problems.error(*draft.class_places[s][k].rate,
+                             "`{}` has no `shape` of which this is a part; give it one, or write the rate "
+                             "like `10 Mbit/s`",
+                             *sets[s].unshaped);
+}
+
 void warn_about_shares(Draft& draft) {
+  warn_about_caps(draft);
   warn_about_limits(draft);
   warn_about_strict_best_effort(draft);
   warn_about_ports(draft);

@@ -22,7 +22,10 @@ std::vector<std::string> lines(const std::string& rest, const std::string& ports
       "q}\n" +
           ports +
           "queues:\n  q: [{name: assured, weight: 3, dscp: {in: AF11, out: AF12}}, {name: rest}]\n"
-          "  own: [{name: voice, priority: strict, dscp: EF}, {name: data}]\n" +
+          "  own: [{name: voice, priority: strict, dscp: EF}, {name: data}]\n"
+          "  capped: [{name: voice, priority: strict, rate: 5 %, dscp: EF}, {name: bulk, rate: 1 Mbit/s}, "
+          "{name: "
+          "data, weight: 3}]\n" +
           rest,
       "f.yaml");
   EXPECT_TRUE(result.ok()) << result.diagnostics.at(0).format();
@@ -136,6 +139,14 @@ TEST(Sold, WhereInPacketsGo) {
   EXPECT_EQ(up(rule, kService,
                "  up2: {device: null, trust: core, queues: q}\n  up3: {device: null, trust: core}\n"),
             "1 Mbit/s s (assured of up, up2; the queue of up3)");
+}
+
+TEST(Sold, ClassesHaveTheirCaps) {
+  EXPECT_THAT(
+      lines("interfaces: {i: {port: a, vlan: 1, shape: 2 Mbit/s, queues: capped}}\n"),
+      ElementsAre(
+          "i | i | best effort | 2 Mbit/s | 1/1 of a (100 Mbit/s) | voice strict 100 kbit/s, bulk 1/4 "
+          "at most 1 Mbit/s, data 3/4"));
 }
 
 }  // namespace

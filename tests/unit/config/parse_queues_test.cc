@@ -168,5 +168,39 @@ TEST(ParseQueues, WhatIsDerivedFollowsTheLimit) {
   EXPECT_EQ(set.classes[1].scheduling.queue.beyond, 140u);
 }
 
+// Full packets of 1500 B.
+TEST(ParseQueues, ALimitMayBeASize) {
+  EXPECT_EQ(limit_at(", limit: 64 kB", 12_Mbps), 42u);
+  EXPECT_EQ(limit_at(", limit: 64 kB", std::nullopt), 42u);
+  EXPECT_EQ(limit_at(", limit: 1500 B", 12_Mbps), 1u);
+  EXPECT_EQ(limit_at(", limit: 1.5 MB", 12_Mbps), 1000u);
+  EXPECT_EQ(
+      limit_at(", limit: 150 kB, rio: {in: {min: 70, max: 90, pmax: 1}, out: {min: 10, max: 60, pmax: 1}}",
+               12_Mbps),
+      100u)
+      << "the thresholds are packets of as many bytes";
+}
+
+TEST(ParseQueues, TheRateOfAClassMayBeAPart) {
+  const Config c = parsed(
+      "queues:\n"
+      "  q:\n"
+      "    - {name: voice, dscp: [EF, VA, 44, CS5], priority: strict, rate: 10 %}\n"
+      "    - {name: bulk, dscp: {out: [AF11]}, weight: 9, rate: 33.3333 %, limit: 30 ms}\n"
+      "    - {name: rest, dscp: {out: [BE, CS0]}, rate: 5 Mbit/s}\n");
+  const auto caps = [&](std::optional<Rate> rate) {
+    std::vector<std::optional<Rate>> all;
+    for (const QueueClass& q : at_rate(&c.queues[0], rate).classes) all.push_back(q.scheduling.cap);
+    return all;
+  };
+  EXPECT_EQ(caps(36_Mbps), (std::vector<std::optional<Rate>>{3'600_kbps, 11'999'988_bps, 5_Mbps}));
+  EXPECT_EQ(caps(1000_Gbps)[0], 100_Gbps);
+  EXPECT_EQ(caps(1_bps)[0], 1_bps) << "never 0";
+  EXPECT_EQ(caps({}), (std::vector<std::optional<Rate>>{{}, {}, 5_Mbps})) << "of what, nobody says";
+  EXPECT_EQ(at_rate(&c.queues[0], 36_Mbps).classes[1].scheduling.queue.limit, 29u) << "30 ms of its part";
+  EXPECT_EQ(c.queues[0].classes[0].in, (std::vector<Dscp>{46, 44, 40}));
+  EXPECT_EQ(c.queues[0].classes[2].out, (std::vector<Dscp>{0}));
+}
+
 }  // namespace
 }  // namespace surety::config

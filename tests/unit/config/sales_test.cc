@@ -134,5 +134,25 @@ TEST(Sales, SumsDoNotOverflow) {
   EXPECT_THAT(rows(rules), Contains("up/ up 1000000000000000 of 10000!"));
 }
 
+// Of 8 Mbit/s that voice leaves: a class with a cap below its share leaves the rest to the others.
+TEST(Sales, ACapBelowTheShareLeavesMoreToTheOthers) {
+  const auto with = [](const std::string& classes) {
+    return rows(std::string(kService) + "classify: [{match: {port: a}, service: s}]\n",
+                "  up: {device: null, trust: core, shape: 10 Mbit/s, queues: q}\n"
+                "queues:\n  q: [{name: voice, dscp: EF, priority: strict, rate: 20 %},\n      " +
+                    classes + "]\n");
+  };
+  const std::string assured = "{name: assured, dscp: {in: AF11, out: AF12}";
+  EXPECT_THAT(with(assured + "}, {name: rest, weight: 3}"), Contains("up/assured up 1000 of 2000"));
+  EXPECT_THAT(with(assured + "}, {name: rest, weight: 3, rate: 1 Mbit/s}"),
+              Contains("up/assured up 1000 of 7000"));
+  EXPECT_THAT(with(assured + "}, {name: rest, weight: 3, rate: 7 Mbit/s}"),
+              Contains("up/assured up 1000 of 2000"));
+  EXPECT_THAT(with(assured + ", rate: 15 %}, {name: rest, weight: 3}"),
+              Contains("up/assured up 1000 of 1500"));
+  EXPECT_THAT(with(assured + ", rate: 30 %}, {name: le, weight: 2, rate: 1 Mbit/s}, {name: rest, weight: 1}"),
+              Contains("up/assured up 1000 of 3000"));
+}
+
 }  // namespace
 }  // namespace surety::config
