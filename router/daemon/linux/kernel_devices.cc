@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fstream>
 #include <stdexcept>
@@ -92,21 +93,26 @@ constexpr std::pair<const char*, const char*> kOff[] = {{"ipv6", "accept_ra"},
 
 }  // namespace
 
-InterfaceSettings::InterfaceSettings(const std::string& interface) {
+InterfaceSettings::InterfaceSettings(const std::string& interface)
+    : index_(if_nametoindex(interface.c_str())) {
   for (const auto& [family, key] : kOff) {
     const std::string path = tun::setting_path(family, interface, key);
     const int value = tun::read_setting(path);
     if (value <= 0) continue;  // off, or no such family here
     if (tun::ensure_setting(path, 0))
-      before_.emplace_back(path, value);
+      before_.push_back({family, key, value});
     else
       refused_.push_back(path);
   }
 }
 
 InterfaceSettings::~InterfaceSettings() {
-  for (const auto& [path, value] : before_)
-    if (tun::read_setting(path) == 0) tun::ensure_setting(path, value);
+  std::array<char, IF_NAMESIZE> name{};
+  if (if_indextoname(index_, name.data()) == nullptr) return;
+  for (const Setting& s : before_)
+    if (const std::string path = tun::setting_path(s.family, name.data(), s.key);
+        tun::read_setting(path) == 0)
+      tun::ensure_setting(path, s.value);
 }
 
 namespace {

@@ -57,14 +57,20 @@ class InterfaceSettings {
  public:
   // Works in the calling thread's network namespace.
   explicit InterfaceSettings(const std::string& interface);
-  ~InterfaceSettings();  // restores settings that are still as this object set them
+  // Restores settings that are still as this object set them, also if the interface was renamed meanwhile.
+  ~InterfaceSettings();
   InterfaceSettings(InterfaceSettings&&) = default;
   InterfaceSettings& operator=(InterfaceSettings&&) = delete;
   // Settings that could not be switched off: paths below /proc/sys.
   const std::vector<std::string>& refused() const { return refused_; }
 
  private:
-  std::vector<std::pair<std::string, int>> before_;  // path and value of changed settings
+  struct Setting {
+    const char *family, *key;
+    int value;
+  };
+  unsigned index_;
+  std::vector<Setting> before_;  // changed settings
   std::vector<std::string> refused_;
 };
 

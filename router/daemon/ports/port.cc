@@ -355,9 +355,10 @@ void DpdkPort::close() noexcept {
       if (std::ranges::find(sockets, fd) == sockets.end()) sockets.push_back(fd);
   UmemRings rings(sockets, *pool_);
   if (id_ != RTE_MAX_ETHPORTS) {
-    // Another interface may have its name.
-    const auto now = mtu_found_ != 0 ? state_of(interface_) : std::nullopt;
-    if (now && now->index == followed_.index) set_mtu_of(interface_, mtu_found_);
+    // The interface may have another name, and another interface its name.
+    std::array<char, IF_NAMESIZE> name{};
+    if (mtu_found_ != 0 && if_indextoname(static_cast<unsigned>(followed_.index), name.data()) != nullptr)
+      set_mtu_of(name.data(), mtu_found_);
     if (started_) rte_eth_dev_stop(id_);
     rte_eth_dev_info info{};
     if (rte_eth_dev_info_get(id_, &info) == 0 && info.device != nullptr) {

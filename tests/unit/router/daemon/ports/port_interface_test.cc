@@ -72,6 +72,19 @@ TEST_F(PortInterfaceTest, OfAfPacketMayHaveAnMtuAbove1500) {
   EXPECT_EQ(state_of("a0")->mtu, 1500u) << "as before";
 }
 
+TEST_F(PortInterfaceTest, ARenamedDeviceGetsItsMtuBackAndTheNextOfItsNameKeepsIts) {
+  make_wire();
+  config::Port config = packet_port();
+  config.mtu = 1900;
+  {
+    DpdkPort port(config, 0, test::packet_pool());
+    port.start();
+    run("ip link set a0 down && ip link set a0 name x0 && ip link add a0 mtu 1600 type veth peer name c0");
+  }
+  EXPECT_EQ(state_of("x0")->mtu, 1500u);
+  EXPECT_EQ(state_of("a0")->mtu, 1600u);
+}
+
 TEST_F(PortInterfaceTest, FindsALowerMtuBeforeItIsOpen) {
   make_wire();
   run("ip link set a0 mtu 1400");
