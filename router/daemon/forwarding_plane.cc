@@ -178,6 +178,7 @@ WorkPlan ForwardingPlane::next_plan(const config::Config& next) const {
 
 void ForwardingPlane::publish(Next next, const std::function<void()>& shown) {
   const auto lock = workers_->hold();
+  ports_.detach_lost();
   before_ = std::move(snapshot_);
   snapshot_ = std::move(next.snapshot);
   workers_->adopt(*before_, *snapshot_, keys(), std::move(next.updates));

@@ -73,6 +73,7 @@ void PortSet::close(std::size_t place) {
 
 void PortSet::close_all() {
   for (std::size_t p = 0; p < kMaxPorts; ++p) close(p);
+  detach_lost();
   close_lost();
 }
 
@@ -82,14 +83,20 @@ void PortSet::lose(std::size_t place) {
     started_[place] = false;
   }
   Lost& lost = lost_[place];
+  lost.detached = false;
   lost.port = std::move(ports_[place]);
   if (settings_[place]) lost.settings.emplace(std::move(*settings_[place]));
   settings_[place].reset();
   set_missing(place, true);
 }
 
+void PortSet::detach_lost() {
+  for (Lost& lost : lost_) lost.detached = true;
+}
+
 void PortSet::close_lost() {
   for (Lost& lost : lost_) {
+    if (!lost.detached) continue;
     lost.port.reset();
     lost.settings.reset();
   }
@@ -120,19 +127,20 @@ std::vector<DeviceChange> PortSet::follow_devices(const config::Config& config) 
   std::vector<DeviceChange> changes;
   for (std::size_t p = 0; p < config.ports.size(); ++p) {
     const config::Port& port = config.ports[p];
+    if (!port.exists() || !is_open(p)) continue;
     const std::string interface = DpdkPort::interface(port.device);
-    if (!port.exists() || !is_open(p) || interface.empty()) continue;
-    const auto now = state_of(interface);
-    if (!now || *now == ports_[p]->followed()) continue;
-    if (now->index != ports_[p]->followed().index) {
+    const auto now = interface.empty() ? std::nullopt : state_of(interface);
+    if (now && now->index != ports_[p]->followed().index) {
       lose(p);
       changes.push_back({.place = p, .gone = true});
       continue;
     }
-    const std::uint16_t mtu = ports_[p]->device_mtu(port);
+    if (!now) continue;
     const MacAddress mac = ports_[p]->mac();
-    ports_[p]->follow(*now);
-    const bool other_mtu = ports_[p]->device_mtu(port) != mtu, other_mac = ports_[p]->mac() != mac;
+    if (*now != ports_[p]->followed()) ports_[p]->follow(*now);
+    // The MTU may also have changed between the reading for `config` and the start of the port.
+    const bool other_mtu = ports_[p]->device_mtu(port) != port.device_mtu,
+               other_mac = ports_[p]->mac() != mac;
     if (other_mtu || other_mac)
       changes.push_back({.place = p, .mtu = other_mtu, .mac = other_mac, .mac_before = mac});
   }

@@ -68,14 +68,16 @@ class PortSet {
   void close_all();
   // Closes the ports that `config` no longer has.
   void close_removed(const config::Config& config);
-  // Closes the devices that are gone, once no worker uses them.
+  // The workers are about to adopt a snapshot without the devices that are gone.
+  void detach_lost();
+  // Closes the detached ones, once no worker uses them.
   void close_lost();
   // Changes the settings of all ports that are in both configurations, or of none: then it throws PortError.
   void change(const config::Config& now, const config::Config& next);
 
   // Follows what other programs have changed of the devices of open ports, and returns the changes that
-  // concern the ports. A port whose device is gone is missing afterwards; workers use the device until their
-  // next snapshot. The workers must be updated().
+  // concern the ports, an MTU until `config` has it. A port whose device is gone is missing afterwards;
+  // workers use the device until their next snapshot. The workers must be updated().
   std::vector<DeviceChange> follow_devices(const config::Config& config);
   // Enters the MTUs of devices into a configuration, before change() applies it.
   void note_device_mtus(config::Config& config) const;
@@ -92,6 +94,7 @@ class PortSet {
   struct Lost {
     std::optional<InterfaceSettings> settings;
     std::unique_ptr<DpdkPort> port;
+    bool detached = false;
   };
   void lose(std::size_t place);
 

@@ -274,6 +274,7 @@ void Reconfiguration::open_appeared() {
 void Reconfiguration::follow_devices(Time now) {
   if (now < next_follow_) return;
   next_follow_ = now + kFollowEvery;
+  settle();  // a worker may have adopted the last snapshot since this round began
   ForwardingPlane& plane = parts_.plane;
   const std::vector<DeviceChange> changes = plane.ports().follow_devices(plane.config());
   unpublished_ |= !changes.empty();

@@ -6,6 +6,7 @@
 #include "tests/unit/router/daemon/ports/namespace_and_back.h"
 
 namespace surety {
+
 namespace {
 
 config::Config one_port() {
@@ -55,19 +56,100 @@ TEST_F(PortSetTest, FollowsMtuAndMacAddressOnce) {
   EXPECT_TRUE(changes[0].mtu && changes[0].mac && !changes[0].gone);
   EXPECT_EQ(changes[0].mac_before, (MacAddress{2, 0, 0, 0, 0, 0xa}));
   EXPECT_EQ(ports_.all()[0]->mac(), (MacAddress{2, 0, 0, 0, 0, 0x99}));
-  EXPECT_TRUE(ports_.follow_devices(config_).empty());
   ports_.note_device_mtus(config_);
+  EXPECT_TRUE(ports_.follow_devices(config_).empty());
   EXPECT_EQ(config_.ports[0].device_mtu, 1400);
   run("ip link set a0 mtu 9000");
   EXPECT_EQ(ports_.follow_devices(config_).size(), 1u);
+  ports_.note_device_mtus(config_);
   run("ip link set a0 mtu 8000");
   EXPECT_TRUE(ports_.follow_devices(config_).empty()) << "the port's is lower";
+}
+
+// As when the old process of an upgrade restores the device's MTU.
+TEST_F(PortSetTest, FollowsAnMtuThatChangedBeforeTheStart) {
+  ports_.close(0);
+  ports_.note_device_mtus(config_);
+  ports_.open(config_.ports[0], 0);
+  run("ip link set a0 mtu 1400");
+  ports_.start(0, plan_);
+  const auto changes = ports_.follow_devices(config_);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_TRUE(changes[0].mtu && !changes[0].mac && !changes[0].gone);
+  EXPECT_EQ(ports_.follow_devices(config_).size(), 1u) << "until a configuration has it";
+  ports_.note_device_mtus(config_);
+  EXPECT_EQ(config_.ports[0].device_mtu, 1400);
+  EXPECT_TRUE(ports_.follow_devices(config_).empty());
+}
+
+// A worker may adopt the snapshot before the change only then, which frees the old state.
+TEST_F(PortSetTest, ALostDeviceIsOpenUntilASnapshotWithoutItIsPublished) {
+  ports_.detach_lost();
+  run("ip link del a0");
+  ASSERT_EQ(ports_.follow_devices(config_).size(), 1u);
+  ports_.close_lost();
+  EXPECT_TRUE(ports_.is_lost(0)) << "workers have it";
+  ports_.detach_lost();
+  EXPECT_TRUE(ports_.is_lost(0)) << "workers may have it";
+  ports_.close_lost();
+  EXPECT_FALSE(ports_.is_lost(0));
+}
+
+TEST_F(PortSetTest, ADeviceThatFlapsIsLostOnce) {
+  const auto flap = [] {
+    for (int i = 0; i < 5; ++i)
+      run("ip link del a0 && ip link add a0 type veth peer name b0 && ip link set a0 up");
+  };
+  for (int round = 0; round < 3; ++round) {
+    flap();
+    ASSERT_EQ(ports_.follow_devices(config_).size(), 1u);
+    flap();
+    EXPECT_TRUE(ports_.follow_devices(config_).empty()) << "missing already";
+    ports_.detach_lost();
+    ports_.close_lost();
+    open();
+    EXPECT_TRUE(ports_.follow_devices(config_).empty());
+  }
+  for (int i = 0; i < 5; ++i) run("ip link set a0 down && ip link set a0 up");
+  EXPECT_TRUE(ports_.follow_devices(config_).empty()) << "LinkWatch follows the carrier";
+}
+
+// Each port then has the device of its name, and each device its own settings at the end.
+TEST_F(PortSetTest, TwoDevicesThatSwapNamesAreLostAndOpenedAgain) {
+  const auto redirects = [](const char* interface) {
+    return tun::read_setting(tun::setting_path("ipv4", interface, "accept_redirects"));
+  };
+  ports_.close(0);
+  if (!tun::ensure_setting(tun::setting_path("ipv4", "a0", "accept_redirects"), 1) ||
+      !tun::ensure_setting(tun::setting_path("ipv4", "b0", "accept_redirects"), 0))
+    GTEST_SKIP() << "/proc/sys cannot be written";
+  config_.ports[1] = config_.ports[0];
+  config_.ports[1].name = "lan";
+  config_.ports[1].device.name = "b0";
+  open();
+  ports_.open(config_.ports[1], 1);
+  ports_.start(1, plan_);
+  EXPECT_EQ(redirects("a0"), 0);
+  run("ip link set a0 down && ip link set b0 down && ip link set a0 name x0 && ip link set b0 name a0 && ip "
+      "link set x0 name b0 && ip link set a0 up && ip link set b0 up");
+  EXPECT_EQ(ports_.follow_devices(config_).size(), 2u);
+  EXPECT_TRUE(ports_.is_missing(0) && ports_.is_missing(1));
+  ports_.detach_lost();
+  ports_.close_lost();
+  EXPECT_EQ(redirects("b0"), 1) << "it was a0";
+  EXPECT_EQ(redirects("a0"), 0);
+  PortOpening opening(ports_);
+  EXPECT_FALSE(opening.open(config_));
+  ASSERT_TRUE(ports_.is_open(0) && ports_.is_open(1));
+  EXPECT_EQ(ports_.all()[0]->mac(), (MacAddress{2, 0, 0, 0, 0, 0xb}));
+  EXPECT_EQ(ports_.all()[1]->mac(), (MacAddress{2, 0, 0, 0, 0, 0xa}));
 }
 
 // A later step of the change fails, for example the start of another port: it is tried again.
 TEST_F(PortSetTest, AMissingPortWhoseOpeningIsGivenUpIsMissing) {
   run("ip link del a0");
   ASSERT_EQ(ports_.follow_devices(config_).size(), 1u);
+  ports_.detach_lost();
   ports_.close_lost();
   run("ip link add a0 type veth peer name a9 && ip link set a0 up");
   {
@@ -96,6 +178,7 @@ TEST_F(PortSetTest, APortWithoutItsDeviceIsMissingUntilItIsOpenedAgain) {
     PortOpening opening(ports_);
     EXPECT_FALSE(opening.open(config_)) << "not opened twice";
     EXPECT_FALSE(ports_.is_open(0));
+    ports_.detach_lost();
     ports_.close_lost();
     run("ip link del a0 2>/dev/null; ip link del a1 2>/dev/null; ip link add a0 type veth peer name a9 && ip "
         "link set a0 "
