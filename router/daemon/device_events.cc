@@ -14,8 +14,10 @@ Event missing(const config::Port& port, std::string_view why, bool may_appear) {
 }
 
 Event gone(const config::Port& port, bool may_appear) {
+  const bool pci = port.device.kind == config::Device::Kind::pci;
   return missing(port,
-                 fmt::format("port {}: its device {} was deleted or renamed", port.name, port.device.name),
+                 fmt::format("port {}: its {}device {} was {}", port.name, pci ? "PCI " : "",
+                             port.device.name, pci ? "removed" : "deleted or renamed"),
                  may_appear);
 }
 

@@ -157,7 +157,7 @@ ForwardingPlane::Next ForwardingPlane::prepare(config::Config config, bool missi
   config.flow_table.held_packets = held_packets_;
   config.flow_table.held_packets = held_within(config, cores_.size(), pools_.size_of_each());
   Next next(ports_);
-  next.waits = next.opening.open(config, missing_too);
+  next.waits = next.opening.open(config, missing_too && new_ports_);
   next.plan = next_plan(config);
   next.opening.start(config, next.plan);
   workers_->open_rings(work_, next.plan);

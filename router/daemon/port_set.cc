@@ -130,7 +130,7 @@ std::vector<DeviceChange> PortSet::follow_devices(const config::Config& config) 
     if (!port.exists() || !is_open(p)) continue;
     const std::string interface = DpdkPort::interface(port.device);
     const auto now = interface.empty() ? std::nullopt : state_of(interface);
-    if (now && now->index != ports_[p]->followed().index) {
+    if (ports_[p]->removed() || (now && now->index != ports_[p]->followed().index)) {
       lose(p);
       changes.push_back({.place = p, .gone = true});
       continue;
@@ -193,7 +193,9 @@ bool PortOpening::open(const config::Config& config, bool missing_too) {
   for (std::size_t p = 0; p < config.ports.size(); ++p) {
     const config::Port& port = config.ports[p];
     if (!port.exists() || ports_.is_open(p)) continue;
-    if (ports_.is_missing(p) && (!missing_too || ports_.is_lost(p) || missing_device(port))) continue;
+    // A PCI device is opened at the start only (config/reload.cc).
+    const bool may_appear = missing_too && port.device.kind != config::Device::Kind::pci;
+    if (ports_.is_missing(p) && (!may_appear || ports_.is_lost(p) || missing_device(port))) continue;
     if (ports_.in_use(port.device)) {
       waiting = true;
       continue;

@@ -25,7 +25,7 @@ namespace surety {
 // A change of a port's device by another program.
 struct DeviceChange {
   std::size_t place = 0;
-  bool gone = false;              // deleted or renamed: the port is missing now
+  bool gone = false;              // deleted, renamed or removed: the port is missing now
   bool mtu = false, mac = false;  // changes of
   MacAddress mac_before{};
 };
@@ -115,8 +115,9 @@ class PortOpening {
   ~PortOpening();
   PortOpening(PortOpening&&) = default;
 
-  // Opens all devices that are not open, except those still missing, or, without `missing_too`, all that were
-  // missing; true: some were skipped because others use them. Throws PortError, as start() does.
+  // Opens all devices that are not open, except those still missing, PCI devices that were missing, or,
+  // without `missing_too`, all that were missing; true: some were skipped because others use them. Throws
+  // PortError, as start() does.
   bool open(const config::Config& config, bool missing_too = true);
   void start(const config::Config& config, const WorkPlan& plan) const;
   void keep() {

@@ -131,6 +131,7 @@ void DpdkPort::probe(std::size_t index, const std::string& xdp_program) {
 void DpdkPort::look_at_device() {
   rte_eth_dev_info device{};
   must(rte_eth_dev_info_get(id_, &device), "read the capabilities of the device");
+  removal_.emplace(id_, rte_dev_name(device.device));
   ability_ = ability_of(device);
   // A virtual device does not hash, even if its driver claims it: the other end selects the queue.
   if (config_.device.kind != Kind::pci) ability_ = {.max_rx_queues = ability_.max_rx_queues};
@@ -276,6 +277,7 @@ void DpdkPort::configure(Spread spread, bool interrupts) {
   must(rte_eth_dev_info_get(id_, &device), "read the capabilities of the device");
   rte_eth_conf conf{};
   conf.intr_conf.rxq = interrupts ? 1 : 0;
+  conf.intr_conf.rmv = (*device.dev_flags & RTE_ETH_DEV_INTR_RMV) != 0 ? 1 : 0;
   auto key = symmetric_rss_key();
   // A device without RSS spreads packets at its other end, which is configured there.
   if (rx_queues_ > 1 && ability_.rss) {
@@ -359,6 +361,7 @@ void DpdkPort::close() noexcept {
     std::array<char, IF_NAMESIZE> name{};
     if (mtu_found_ != 0 && if_indextoname(static_cast<unsigned>(followed_.index), name.data()) != nullptr)
       set_mtu_of(name.data(), mtu_found_);
+    removal_.reset();
     if (started_) rte_eth_dev_stop(id_);
     rte_eth_dev_info info{};
     if (rte_eth_dev_info_get(id_, &info) == 0 && info.device != nullptr) {

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "router/daemon/ports/port_device.h"
 #include "router/daemon/ports/process_lock.h"
 #include "router/daemon/ports/receive_queues.h"
+#include "router/daemon/ports/removal_watch.h"
 #include "router/daemon/ports/work_plan.h"
 #include "router/pipeline/packet_disposal.h"
 
@@ -85,6 +87,9 @@ class DpdkPort {
   static std::string interface(const config::Device& device) {
     return kind_of(device).interface ? device.name : std::string();
   }
+
+  // True once the driver has reported that the device is being removed.
+  bool removed() const { return removal_ && removal_->removed(); }
 
   std::uint16_t id() const { return id_; }
   std::uint16_t rx_queues() const { return rx_queues_; }
@@ -159,6 +164,7 @@ class DpdkPort {
   bool interrupts_ = false;
   std::vector<BpfDescriptor> programs_;  // descriptors that the driver leaves open
   std::unique_ptr<memif::Port> memif_;   // replaces DPDK's device
+  std::optional<RemovalWatch> removal_;
 };
 
 }  // namespace surety

@@ -68,10 +68,14 @@ Findings missing_ports(const HostFacts& p) {
   if (!p.running) return {};
   Findings all;
   for (const auto& row : p.running->ports)
-    if (const std::string port = row.value("name", ""); row.value("missing", false))
-      all.push_back(error(fmt::format("port {} is missing: the router has not opened {}", port,
-                                      row.value("device", "its device")),
-                          fmt::format("journalctl -u {} | grep 'port {}'", p.unit(), port)));
+    if (const std::string port = row.value("name", ""); row.value("missing", false)) {
+      const std::string device = row.value("device", "its device");
+      const bool at_start = device.starts_with("pci ");
+      all.push_back(error(fmt::format("port {} is missing: the router has not opened {}{}", port, device,
+                                      at_start ? "; it opens PCI devices when it starts" : ""),
+                          at_start ? fmt::format("systemctl restart {}  # once the device is back", p.unit())
+                                   : fmt::format("journalctl -u {} | grep 'port {}'", p.unit(), port)));
+    }
   if (all.empty()) all.push_back(ok("the router has opened the devices of all ports"));
   return all;
 }
@@ -144,8 +148,10 @@ Findings versions(const HostFacts& p) {
 }  // namespace
 
 std::span<const Check> checks_of_running() {
-  static constexpr std::array kChecks{Check{"metrics", metrics_port}, Check{"ports", missing_ports},
-                                      Check{"routes", routes}, Check{"kernel-routes", routes_of_kernel},
+  static constexpr std::array kChecks{Check{"metrics", metrics_port},
+                                      Check{"ports", missing_ports},
+                                      Check{"routes", routes},
+                                      Check{"kernel-routes", routes_of_kernel},
                                       Check{"version", versions}};
   return kChecks;
 }

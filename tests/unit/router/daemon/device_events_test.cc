@@ -27,6 +27,15 @@ TEST(DeviceEvents, ADeviceThatIsGoneIsMissing) {
             "restarted");
 }
 
+TEST(DeviceEvents, ARemovedPciDeviceNeedsARestart) {
+  config::Port p = port();
+  p.device.kind = config::Device::Kind::pci;
+  p.device.name = "0000:01:00.0";
+  EXPECT_EQ(device_events::gone(p, false).text,
+            "port wan0: its PCI device 0000:01:00.0 was removed; the router forwards without it until it is "
+            "restarted");
+}
+
 TEST(DeviceEvents, AnMtuThatIsTooLowIsAWarningWithTheFix) {
   config::Port p = port();
   p.device_mtu = 1400;

@@ -2,10 +2,16 @@
 #include "router/daemon/port_set.h"
 
 #include <gtest/gtest.h>
+#include <rte_dev.h>
+
+#include <filesystem>
 
 #include "tests/unit/router/daemon/ports/namespace_and_back.h"
 
 namespace surety {
+
+// A function of DPDK for buses, whose declaration applications cannot use.
+extern "C" void report_device(const char*, rte_dev_event_type) __asm__("rte_dev_event_callback_process");
 
 namespace {
 
@@ -143,6 +149,37 @@ TEST_F(PortSetTest, TwoDevicesThatSwapNamesAreLostAndOpenedAgain) {
   ASSERT_TRUE(ports_.is_open(0) && ports_.is_open(1));
   EXPECT_EQ(ports_.all()[0]->mac(), (MacAddress{2, 0, 0, 0, 0, 0xb}));
   EXPECT_EQ(ports_.all()[1]->mac(), (MacAddress{2, 0, 0, 0, 0, 0xa}));
+}
+
+// A device of DPDK stands in for a PCI device: only the name of the bus differs.
+TEST_F(PortSetTest, ARemovedDeviceOfDpdkIsGone) {
+  config_.ports[1].name = "core";
+  config_.ports[1].device.kind = config::Device::Kind::null;
+  ports_.open(config_.ports[1], 1);
+  ports_.start(1, plan_);
+  EXPECT_TRUE(ports_.follow_devices(config_).empty());
+  report_device("net_null1", RTE_DEV_EVENT_REMOVE);
+  const auto changes = ports_.follow_devices(config_);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].place, 1u);
+  EXPECT_TRUE(changes[0].gone);
+  EXPECT_TRUE(ports_.is_missing(1) && ports_.is_lost(1));
+  ports_.detach_lost();
+  ports_.close_lost();
+}
+
+// Opening it fails without the privileges of the start, and would refuse every reload.
+TEST_F(PortSetTest, AMissingPciDeviceIsNotOpenedByAReload) {
+  std::error_code none;
+  const std::filesystem::directory_iterator devices("/sys/bus/pci/devices", none);
+  if (none || devices == std::filesystem::directory_iterator()) GTEST_SKIP() << "no PCI device here";
+  config_.ports[1].name = "core";
+  config_.ports[1].device.kind = config::Device::Kind::pci;
+  config_.ports[1].device.name = devices->path().filename();
+  ports_.set_missing(1, true);
+  PortOpening opening(ports_);
+  EXPECT_FALSE(opening.open(config_));
+  EXPECT_TRUE(ports_.is_missing(1));
 }
 
 // A later step of the change fails, for example the start of another port: it is tried again.

@@ -213,6 +213,9 @@ TEST_F(Doctor, APortThatTheRouterHasNotOpened) {
   running_->ports.front()["missing"] = true;
   expect("ports", kError, "port lan is missing: the router has not opened af_xdp eth1",
          "journalctl -u surety | grep 'port lan'");
+  running_->ports.front()["device"] = "pci 0000:01:00.0";
+  expect("ports", kError, "has not opened pci 0000:01:00.0; it opens PCI devices when it starts",
+         "systemctl restart surety  # once the device is back");
 }
 
 TEST_F(Doctor, AnMtuBelowTheConfiguration) {
