@@ -21,15 +21,17 @@ void KernelEntries::add_addresses(const ControlPort& c) {
   for (const Prefix& address : links_.addresses_of(c)) {
     try {
       const Added added = commands_->add_address(c.interface, address);
+      refused_.erase({c.interface, address});
       if (added == Added::now && !c.twin)  // a TAP mirror is removed with its addresses
         given_.insert({c.interface, address});
     } catch (const std::runtime_error& e) {
-      spdlog::warn("{}: {}", links_.name_of(c), e.what());
+      refused_[{c.interface, address}] = e.what();
     }
   }
 }
 
 void KernelEntries::remove_address(const ControlPort& c, const Prefix& address) {
+  refused_.erase({c.interface, address});
   const bool given = given_.contains({c.interface, address}) || c.twin;
   if (!given || !commands_) return;
   try {
@@ -45,6 +47,7 @@ void KernelEntries::remove_addresses(int ifindex) {
 
 void KernelEntries::forget_device(int ifindex) {
   std::erase_if(given_, [&](const DeviceAddress& given) { return given.first == ifindex; });
+  std::erase_if(refused_, [&](const auto& refused) { return refused.first.first == ifindex; });
 }
 
 // Removes only addresses that the kernel marks as ours: an operator's address, also one that has replaced
@@ -146,6 +149,7 @@ void KernelEntries::set_routes() {
 void KernelEntries::on(const AddressEvent& event) {
   if (event.action == EventAction::add && kernel_routes_) kernel_routes_->try_again();
   const bool ours = event.action == EventAction::add && event.protocol == kProtocol;
+  if (event.action == EventAction::add) refused_.erase({event.ifindex, event.address});
   const ControlPort* const c = links_.link_with(event.ifindex);
   if (!ours)
     given_.erase({event.ifindex, event.address});

@@ -2,13 +2,15 @@
 // The router's own entries in the kernel: addresses, routes and neighbours, and the MTU of its links. With
 // them the kernel's own packets take the paths of the data plane.
 //
-// Requests that the kernel refuses are logged. Before connect() nothing is requested; only the destructor
-// connects, if it has inherited addresses to remove.
+// Requests that the kernel refuses are logged; refused addresses are for AddressKeeper. Before connect()
+// nothing is requested; only the destructor connects, if it has inherited addresses to remove.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,6 +39,8 @@ class KernelEntries {
 
   // Sets the configured addresses of a link.
   void add_addresses(const ControlPort& c);
+  // The addresses that the kernel has refused since, with the reason.
+  const std::map<DeviceAddress, std::string>& refused() const { return refused_; }
   // Removes an address that this object has set.
   void remove_address(const ControlPort& c, const Prefix& address);
   // Removes all addresses of a device that this object has set.
@@ -86,6 +90,7 @@ class KernelEntries {
   std::optional<NetlinkCommands> commands_;
   std::optional<KernelRoutes> kernel_routes_;
   std::set<DeviceAddress> given_;  // addresses to remove
+  std::map<DeviceAddress, std::string> refused_;
   bool left_ = false;
 };
 

@@ -133,6 +133,27 @@ Findings routes_of_kernel(const HostFacts& p) {
   return or_ok(std::move(all), "the kernel has the configuration's routes", !p.config()->routes.empty());
 }
 
+// Addresses that the kernel has refused, for example while IPv6 is disabled on the device.
+Findings addresses_of_kernel(const HostFacts& p) {
+  using Kind = config::Device::Kind;
+  if (!p.running || !p.config() || !p.config()->kernel.addresses || !p.nics_fault.empty()) return {};
+  Findings all;
+  bool any = false;
+  for (const auto* port : p.ports_with({Kind::af_xdp, Kind::af_packet})) {
+    const Nic* nic = p.nic(port->device.name);
+    for (const Prefix& prefix : nic != nullptr ? port->addresses : std::vector<Prefix>{}) {
+      const std::string address = to_string(prefix);
+      if (address.starts_with("fe80:")) continue;  // not in Nic::addresses
+      any = true;
+      if (std::ranges::find(nic->addresses, address) == nic->addresses.end())
+        all.push_back(warning(fmt::format("port {}: {} lacks {} in the kernel, which may have refused it",
+                                          port->name, nic->name, address),
+                              fmt::format("journalctl -u {} | grep '{}'", p.unit(), address)));
+    }
+  }
+  return or_ok(std::move(all), "the kernel has the ports' addresses", any);
+}
+
 Findings versions(const HostFacts& p) {
   if (!p.running || p.running->router.empty()) return {};
   const std::string runs = p.running->router.front().value("version", "");
@@ -152,6 +173,7 @@ std::span<const Check> checks_of_running() {
                                       Check{"ports", missing_ports},
                                       Check{"routes", routes},
                                       Check{"kernel-routes", routes_of_kernel},
+                                      Check{"kernel-addresses", addresses_of_kernel},
                                       Check{"version", versions}};
   return kChecks;
 }

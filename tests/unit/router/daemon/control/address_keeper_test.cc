@@ -11,6 +11,7 @@
 #include <string>
 #include <system_error>
 
+#include "router/daemon/linux/kernel_devices.h"
 #include "tests/unit/router/daemon/control/control_bed.h"
 #include "tests/unit/router/daemon/linux/network_namespace.h"
 
@@ -135,6 +136,28 @@ TEST_F(AddressKeeperTest, ALinkOnAnotherDeviceHasItsAddresses) {
   EXPECT_THAT(bed_.told, IsEmpty());
 }
 
+// `ip address replace`, or a manager that sets up a device in several steps.
+TEST_F(AddressKeeperTest, ChangesWithinAMillisecondAreOneRestorationAtMost) {
+  for (int i = 0; i < 10; ++i) {
+    reported(EventAction::remove);
+    reported(EventAction::add);
+    reported(EventAction::add, "10.9.7.254/24");
+    reported(EventAction::remove, "10.9.7.254/24");
+  }
+  pass(1s);
+  EXPECT_THAT(bed_.told, IsEmpty()) << "it is there";
+  run("ip address del 10.1.0.254/24 dev a0");
+  for (int i = 0; i < 10; ++i) {
+    reported(EventAction::remove);
+    reported(EventAction::add);
+    reported(EventAction::remove);
+  }
+  pass(AddressKeeper::kSoon);
+  EXPECT_TRUE(there());
+  pass(1s);
+  EXPECT_EQ(bed_.told.size(), 1U);
+}
+
 TEST_F(AddressKeeperTest, LostMessagesHideNoRemoval) {
   run("ip address del 10.1.0.254/24 dev a0");
   keeper_.begin_sync();
@@ -147,6 +170,80 @@ TEST_F(AddressKeeperTest, LostMessagesHideNoRemoval) {
   keeper_.end_sync(now_);
   pass(1s);
   EXPECT_EQ(bed_.told.size(), 1U);
+}
+
+// The port also has an IPv6 address, which the kernel refuses while IPv6 is disabled on the device.
+class RefusedAddressTest : public AddressKeeperTest {
+ protected:
+  static constexpr const char* kAddress = "2001:db8:7::fe/64";
+  void SetUp() override {
+    AddressKeeperTest::SetUp();
+    if (IsSkipped()) return;
+    if (!tun::ensure_setting(kDisabled, 1)) GTEST_SKIP() << "/proc/sys cannot be written";
+    config::Config next = bed_.links.config();
+    next.ports[kLan].addresses.push_back(prefix(kAddress));
+    bed_.links.configure(next, bed_.links.interfaces());
+  }
+  // As after `nodad`: the kernel reports the address.
+  void enable() { ASSERT_TRUE(tun::ensure_setting(kDisabled, 0)); }
+  void pass(Duration time) {
+    now_ += time;
+    const bool was = has6();
+    keeper_.work(now_);
+    if (!was && has6()) reported(EventAction::add, kAddress);
+  }
+  static bool has6() {
+    return std::system("ip -6 address show dev a0 | grep -q 2001:db8:7::fe/64") == 0;  // NOLINT(cert-env33-c)
+  }
+
+  static constexpr const char* kDisabled = "/proc/sys/net/ipv6/conf/a0/disable_ipv6";
+};
+
+TEST_F(RefusedAddressTest, IsSaidOnceWithTheReasonAndTriedUntilItIsSet) {
+  kernel_.add_addresses(*port_);
+  for (int i = 0; i < 10; ++i) pass(AddressKeeper::kSoon);
+  ASSERT_EQ(bed_.told.size(), 1U);
+  EXPECT_THAT(bed_.told[0], HasSubstr("port lan: 2001:db8:7::fe/64 is not set in the kernel: "));
+  EXPECT_THAT(bed_.told[0], HasSubstr("Permission denied"));
+  EXPECT_THAT(bed_.told[0], HasSubstr("the router tries again, every 30 s at least"));
+  enable();
+  pass(AddressKeeper::kSlowest);
+  EXPECT_TRUE(has6());
+  pass(10s);
+  ASSERT_EQ(bed_.told.size(), 2U);
+  EXPECT_EQ(bed_.told[1], "port lan: the kernel has 2001:db8:7::fe/64 now, which it refused");
+  EXPECT_THAT(kernel_.refused(), IsEmpty());
+}
+
+// As network managers do it: the address is removed as IPv6 is disabled.
+TEST_F(RefusedAddressTest, ARestorationThatTheKernelRefusesIsNotSaidToBeOne) {
+  reported(EventAction::remove, kAddress);
+  pass(AddressKeeper::kSoon);
+  ASSERT_EQ(bed_.told.size(), 1U);
+  EXPECT_THAT(bed_.told[0], HasSubstr("is not set in the kernel"));
+  enable();
+  for (int i = 0; i < 2; ++i) pass(AddressKeeper::kSlowest);
+  EXPECT_TRUE(has6());
+}
+
+TEST_F(RefusedAddressTest, DelaysNoOther) {
+  kernel_.add_addresses(*port_);
+  for (int i = 0; i < 100; ++i) keeper_.work(now_ += 1s);  // the pauses are long
+  bed_.told.clear();
+  remove();
+  pass(AddressKeeper::kSoon);
+  EXPECT_TRUE(there());
+  EXPECT_THAT(bed_.told, ElementsAre("port lan: another program has removed 10.1.0.254/24, set again now"));
+}
+
+TEST_F(RefusedAddressTest, IsForgottenWithTheConfigurationOrTheDevice) {
+  kernel_.add_addresses(*port_);
+  pass(AddressKeeper::kSoon);
+  kernel_.remove_address(*port_, prefix(kAddress));
+  EXPECT_THAT(kernel_.refused(), IsEmpty());
+  kernel_.add_addresses(*port_);
+  kernel_.forget_device(a0_);
+  EXPECT_THAT(kernel_.refused(), IsEmpty());
 }
 
 }  // namespace

@@ -416,6 +416,21 @@ TEST_F(Doctor, RoutesThatTheKernelLacks) {
   expect("kernel-routes", kOk, "", "");
 }
 
+TEST_F(Doctor, AddressesThatTheKernelLacks) {
+  runs();
+  const auto has = [this](const std::string& addresses) {
+    m_.addresses(R"([{"ifname": "eth1", "addr_info": [)" + addresses + "]}]");
+  };
+  has("");
+  expect("kernel-addresses", kWarning, "port lan: eth1 lacks 10.1.0.1/24 in the kernel",
+         "journalctl -u surety | grep '10.1.0.1/24'");
+  has(R"({"local": "10.1.0.1", "prefixlen": 24, "scope": "global"})");
+  expect("kernel-addresses", kOk, "the kernel has the ports' addresses", "");
+  configure(std::string(kTwoPorts) + "kernel: {addresses: off}\n");
+  has("");
+  expect("kernel-addresses", kOk, "(nothing)", "");
+}
+
 TEST_F(Doctor, ARouterOfAnotherVersion) {
   runs();
   expect("version", kOk, "", "");
