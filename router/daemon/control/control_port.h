@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "conditioners/units.h"
 #include "router/daemon/linux/divert.h"
 #include "router/daemon/linux/kernel_devices.h"
 #include "router/daemon/linux/neighbor_tap.h"
@@ -29,6 +30,7 @@ struct LinkPrograms {
 struct LinkState {
   std::optional<bool> up;         // nullopt: not read yet
   std::optional<bool> told;       // last state logged
+  Time tell_from{};               // LinkWatch: when kEventsAtOnce more can be logged
   std::optional<bool> in_kernel;  // last state from a kernel event
   bool inherited = false;         // link and neighbours are the old process's, until the link comes up
   std::uint64_t changes = 0;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@ void LinkWatch::read(Time now) {
   for (ControlPort& c : links_.ports()) {
     const bool reported = c.in_kernel() && !c.twin;
     if (c.open && !reported) follow(c, link_up_(c.index), now);
+    if (const auto up = reported ? c.state.in_kernel : c.state.up) tell(c, *up, now);
   }
   if (links_.tagged().empty()) return;
   // Each port is read once, for any number of interfaces: a kernel device takes two system calls.
@@ -37,7 +39,7 @@ void LinkWatch::follow(ControlPort& c, bool up, Time now) {
   if (state.up == up) return;
   if (is_port(c)) {
     state.changes += state.up.has_value();
-    tell(c, up);
+    tell(c, up, now);
     routes_.set_port_up(c.index, up);
   }
   state.up = up;
@@ -59,7 +61,7 @@ void LinkWatch::on(const LinkEvent& event, Time now) {
   if (c == nullptr) return;
   LinkState& state = c->state;
   if (!c->twin) {
-    tell(*c, event.up);
+    tell(*c, event.up, now);
     state.changes += state.in_kernel.value_or(event.up) != event.up;
   }
   const bool was_down = std::exchange(state.in_kernel, event.up) == false;
@@ -73,9 +75,14 @@ void LinkWatch::on(const LinkEvent& event, Time now) {
   state.up = event.up;
 }
 
-// A port that comes up with the router is not logged.
-void LinkWatch::tell(ControlPort& c, bool up) {
-  if (!is_port(c) || std::exchange(c.state.told, up).value_or(true) == up) return;
+// A port that comes up with the router is not logged. read() comes back to a state that is not logged yet.
+void LinkWatch::tell(ControlPort& c, bool up, Time now) {
+  LinkState& state = c.state;
+  const bool changed = state.told.value_or(true) != up;
+  if (!is_port(c) || (changed && state.tell_from > now + (kEventsAtOnce - 1) * kEventEvery)) return;
+  state.told = up;
+  if (!changed) return;
+  state.tell_from = std::max(state.tell_from, now) + kEventEvery;
   events_.add({up ? EventLevel::notice : EventLevel::warning,
                EventKind::link,
                fmt::format("port {}: link {}", links_.name_of(c), up ? "up" : "down"),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The state of the links: read from the devices, or reported by the kernel for its own ones. A change goes to
-// the routes, the TAP mirror and the responder, and of a port to the event log.
+// the routes, the TAP mirror and the responder, and of a port to the event log: of a port that flaps
+// kEventsAtOnce changes, then one in kEventEvery, and its last state in any case, so that the events of other
+// ports have room in the log.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +21,8 @@ class Routes;
 class LinkWatch {
  public:
   static constexpr Duration kEvery = std::chrono::milliseconds(20);
+  static constexpr Duration kEventEvery = std::chrono::seconds(1);
+  static constexpr int kEventsAtOnce = 8;
 
   // True if the device of a port is open and its link is up.
   using LinkUp = std::function<bool(std::size_t port)>;
@@ -37,7 +41,7 @@ class LinkWatch {
  private:
   bool is_port(const ControlPort& c) const { return c.index < links_.ports().size(); }
   void follow(ControlPort& c, bool up, Time now);
-  void tell(ControlPort& c, bool up);
+  void tell(ControlPort& c, bool up, Time now);
 
   ControlLinks& links_;
   Routes& routes_;

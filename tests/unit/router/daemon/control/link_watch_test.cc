@@ -108,6 +108,41 @@ TEST_F(LinkWatchTest, TheKernelReportsItsOwnDevices) {
   EXPECT_EQ(lan.state.changes, 2U);
 }
 
+// A hundred times a second, which would use up the log's room for all links.
+TEST_F(LinkWatchTest, ALinkThatFlapsIsFollowedAndLoggedInParts) {
+  const ControlPort &lan = bed.open(kLan, kDevice), &wan = bed.open(kWan);
+  look();
+  const auto flap = [&](bool up) {
+    bed.watch.on(event_of(up), now);
+    EXPECT_EQ(bed.sink.forward(address("10.1.0.9")), up ? "glean 0" : "none");
+    now += Duration(std::chrono::milliseconds(5));
+    if (bed.watch.look(now)) bed.up[kWan] = !bed.up[kWan];
+  };
+  for (int i = 0; i < 1000; ++i) {
+    flap(false);
+    flap(true);
+  }
+  EXPECT_GE(lan.state.changes, 1999U);
+  EXPECT_GE(wan.state.changes, 400U);
+  constexpr std::size_t kMost = LinkWatch::kEventsAtOnce + 10 + 1;
+  const auto of = [&](const char* port) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(bed.told, [&](const auto& text) { return text.starts_with(port); }));
+  };
+  EXPECT_GE(of("port lan"), 10U);
+  EXPECT_LE(of("port lan"), kMost);
+  EXPECT_LE(of("port wan"), kMost);
+  flap(false);
+  bed.up[kWan] = false;
+  for (int i = 0; i < 100; ++i) look();
+  EXPECT_EQ(
+      std::ranges::count(bed.told, "port lan: link down") - std::ranges::count(bed.told, "port lan: link up"),
+      1)
+      << "the state that lasts";
+  EXPECT_EQ(lan.state.told, false);
+  EXPECT_EQ(wan.state.told, false);
+}
+
 // It is set again when the link comes up.
 TEST_F(LinkWatchTest, TheMtuOfAnOperatorIsKept) {
   const ControlPort& lan = bed.open(kLan, kDevice);
