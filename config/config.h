@@ -202,7 +202,8 @@ struct Match {
   std::optional<std::size_t> interface;  // a template matches all its members
   std::optional<std::uint16_t> vlan;     // outer VLAN id; 0: untagged
   std::optional<std::uint16_t> inner_vlan;
-  std::optional<Prefix> source, destination;
+  // Masked and sorted, none within another of its list. A packet is in one of them; empty: any address.
+  std::vector<Prefix> source, destination;
   std::optional<std::uint8_t> protocol;
   PortRange source_port, destination_port;
   std::optional<Dscp> dscp;

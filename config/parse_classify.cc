@@ -8,7 +8,7 @@
 namespace surety::config {
 namespace {
 
-constexpr std::size_t kMaxRules = 65535;
+constexpr std::size_t kMaxRules = 65535;            // the pairs of their sources and destinations counted
 constexpr std::uint64_t kMaxContracts = 1'000'000;  // per rule
 
 void read_per(MapReader& map, Rule& rule, Problems& problems) {
@@ -94,11 +94,8 @@ std::size_t places_of(const Match& m, const Config& c) {
 
 void read_classify(const Node& node, Draft& draft) {
   auto& problems = draft.problems;
+  std::size_t pairs = 0;
   for (const Node* n : sequence(node, "rules, like `- {match: {port: lan0}, service: silver}`", problems)) {
-    if (draft.config.rules.size() == kMaxRules) {
-      problems.error(n->mark, "too many rules: at most {}", kMaxRules);
-      return;
-    }
     Rule rule;
     rule.line = std::max(0, n->mark.line);
     if (n->mark.file != nullptr) rule.file = n->mark.file->name;
@@ -111,6 +108,13 @@ void read_classify(const Node& node, Draft& draft) {
     read_contracts(map, rule, draft);
     draft.config.rules.push_back(rule);
     draft.rule_places.push_back(n->mark);
+    pairs += pairs_of(draft.config.rules.back().match);
+    if (pairs > kMaxRules) {
+      problems.error(n->mark,
+                     "too many rules: at most {}, where each pair of a source and a destination counts",
+                     kMaxRules);
+      return;
+    }
   }
 }
 

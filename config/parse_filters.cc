@@ -10,7 +10,7 @@
 namespace surety::config {
 namespace {
 
-constexpr std::size_t kMaxEntries = 65'535;  // in all filters
+constexpr std::size_t kMaxEntries = 65'535;  // in all filters, the pairs of their sources and destinations
 
 // Reads `permit` or `deny`, and returns its value.
 const Node* read_verdict(MapReader& map, FilterEntry& entry, Problems& problems) {
@@ -53,13 +53,14 @@ void read_filter(const Node& node, Filter& filter, std::vector<Mark>& places, st
                  Problems& problems) {
   std::map<std::string, Mark> lines;
   for (const Node* n : sequence(node, "entries, like `- {permit: {source: 10.1.0.0/24}}`", problems)) {
-    if (room == 0) {
+    read_entry(*n, filter, lines, problems);
+    places.push_back(n->mark);
+    const std::size_t pairs = pairs_of(filter.entries.back().match);
+    if (pairs > room) {
       problems.error(n->mark, "too many entries: at most {} in all filters", kMaxEntries);
       return;
     }
-    --room;
-    read_entry(*n, filter, lines, problems);
-    places.push_back(n->mark);
+    room -= pairs;
   }
   if (node.kind == Node::Kind::sequence && node.items.empty())
     problems.error(node.mark,

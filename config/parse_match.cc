@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Match fields of a packet: `match` of a rule, `permit` and `deny` of a filter, and the fields of a query.
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <deque>
+#include <utility>
 
 #include "config/names.h"
 #include "config/reader.h"
@@ -34,9 +37,15 @@ void read_port_range(const Node* node, PortRange& out, Problems& problems) {
   }
 }
 
-// Addresses and ICMP fix the family; two of them must not fix it differently.
+bool mixes_families(const std::vector<Prefix>& sorted) {
+  return !sorted.empty() && sorted.front().address.is_v6() != sorted.back().address.is_v6();
+}
+
+// Addresses of one family and ICMP fix the family; two of them must not fix it differently.
 void settle_family(MapReader& map, Match& m, Problems& problems) {
   using Family = Match::Family;
+  const std::array<std::pair<const char*, const std::vector<Prefix>&>, 2> lists{
+      {{"source", m.source}, {"destination", m.destination}}};
   const auto settle = [&](std::string_view key, bool v6) {
     const auto family = v6 ? Family::ipv6 : Family::ipv4;
     if (m.family != Family::any && m.family != family) {
@@ -45,10 +54,15 @@ void settle_family(MapReader& map, Match& m, Problems& problems) {
     }
     m.family = family;
   };
-  if (m.source) settle("source", m.source->address.is_v6());
-  if (m.destination) settle("destination", m.destination->address.is_v6());
+  for (const auto& [key, list] : lists)
+    if (!list.empty() && !mixes_families(list)) settle(key, list.front().address.is_v6());
   if (m.protocol == kIcmp) settle("protocol", false);
   if (m.protocol == kIcmpV6) settle("protocol", true);
+  for (const auto& [key, list] : lists) {
+    if (m.family != Family::any && mixes_families(list))
+      problems.error(map.at(key), "`{}` has IPv4 and IPv6, the rest of the match is {}: leave the others out",
+                     key, m.family == Family::ipv6 ? "IPv6" : "IPv4");
+  }
 }
 
 void check_ports(MapReader& map, const Match& m, Problems& problems) {
@@ -59,9 +73,24 @@ void check_ports(MapReader& map, const Match& m, Problems& problems) {
   }
 }
 
-void read_prefix(const Node* node, std::optional<Prefix>& out, Problems& problems) {
-  Prefix p;
-  if (read_masked(node, p, problems)) out = p;
+// A prefix or a list of them.
+void read_prefixes(const Node* node, std::string_view key, std::vector<Prefix>& out, Problems& problems) {
+  if (!node) return;
+  std::vector<std::pair<Prefix, Mark>> all;
+  const auto items = list_of(*node);
+  if (items.empty()) problems.error(node->mark, "`{}` needs at least one prefix", key);
+  for (const Node* item : items) {
+    Prefix p;
+    if (read_masked(item, p, problems)) all.emplace_back(p, item->mark);
+  }
+  std::ranges::stable_sort(all, {}, &std::pair<Prefix, Mark>::first);
+  for (const auto& [p, mark] : all) {  // a prefix follows those that contain it
+    if (out.empty() || !out.back().contains(p.address))
+      out.push_back(p);
+    else
+      problems.warning(mark, "`{}` is already covered by `{}` of this list", to_string(p),
+                       to_string(out.back()));
+  }
 }
 
 void read_tags(MapReader& map, Match& m, Problems& problems) {
@@ -87,8 +116,8 @@ void read_place(MapReader& map, Match& m, Draft& draft) {
 
 // Reads the fields of the packet itself.
 void read_fields(MapReader& map, Match& m, Problems& problems) {
-  read_prefix(map.find("source"), m.source, problems);
-  read_prefix(map.find("destination"), m.destination, problems);
+  read_prefixes(map.find("source"), "source", m.source, problems);
+  read_prefixes(map.find("destination"), "destination", m.destination, problems);
   std::uint8_t number = 0;
   const Node* protocol = map.find("protocol");
   if (protocol && read_protocol(*protocol, number, problems)) m.protocol = number;
@@ -120,8 +149,13 @@ void read_filter_match(const Node& node, Match& m, Problems& problems) {
 
 bool matches_all(const Match& m) {
   const auto any = [](const PortRange& r) { return r.from == 0 && r.to == PortRange{}.to; };
-  return !m.port && !m.interface && !m.vlan && !m.inner_vlan && !m.source && !m.destination && !m.protocol &&
-         any(m.source_port) && any(m.destination_port) && !m.dscp && m.family == Match::Family::any;
+  return !m.port && !m.interface && !m.vlan && !m.inner_vlan && m.source.empty() && m.destination.empty() &&
+         !m.protocol && any(m.source_port) && any(m.destination_port) && !m.dscp &&
+         m.family == Match::Family::any;
+}
+
+std::size_t pairs_of(const Match& m) {
+  return std::max<std::size_t>(1, m.source.size()) * std::max<std::size_t>(1, m.destination.size());
 }
 
 Field field_of(const std::string& text) {

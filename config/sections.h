@@ -152,6 +152,8 @@ bool read_conditioner(MapReader& map, Service& s, Draft::ServicePlaces& places, 
 void read_rule_match(const Node& node, Match& m, Draft& draft);  // after ports and interfaces
 void read_filter_match(const Node& node, Match& m, Problems& problems);
 bool matches_all(const Match& m);
+// The pairs of a source and a destination of the match, which the tables of the data plane hold one by one.
+std::size_t pairs_of(const Match& m);
 // Number of interfaces of `i`, which is one of `c`, whose packets the rule can match.
 std::size_t matched(const Match& m, const Interface& i, const Config& c);
 // The number of interfaces by which packets that match the rule can come. A port counts as one: for untagged

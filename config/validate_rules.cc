@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -20,8 +21,13 @@ template <class T>
 bool covers(const std::optional<T>& a, const std::optional<T>& b) {
   return !a || a == b;
 }
-bool covers(const std::optional<Prefix>& a, const std::optional<Prefix>& b) {
-  return !a || (b && a->length <= b->length && a->contains(b->address));
+// Lists as in a Match, where only the last prefix not behind another one can contain it.
+bool covers(const std::vector<Prefix>& a, const std::vector<Prefix>& b) {
+  return a.empty() || (!b.empty() && std::ranges::all_of(b, [&](const Prefix& p) {
+           const auto next = std::ranges::upper_bound(a, p);
+           return next != a.begin() && std::prev(next)->length <= p.length &&
+                  std::prev(next)->contains(p.address);
+         }));
 }
 bool covers(const PortRange& a, const PortRange& b) {
   return a.from <= b.from && a.to >= b.to;
@@ -111,20 +117,17 @@ bool may_come(const Place& place, const std::vector<Prefix>& behind, const Prefi
   return place.source_check != Port::SourceCheck::strict || behind.empty() || any_overlaps(behind, source);
 }
 
-// The place that a rule names, where packets from its source cannot come by it; empty: they may.
-std::string barred_place(const Rule& rule, const Behind& behind, const Config& c) {
-  const Match& m = rule.match;
+// The place that a match names, where packets from `source` cannot come by it; empty: they may.
+std::string barred_place(const Match& m, const Prefix& source, const Behind& behind, const Config& c) {
   if (m.interface) {
     const Interface& i = c.interfaces[*m.interface];
-    return may_come(i, behind.interface(*m.interface), *m.source) ? ""
-                                                                  : fmt::format("interface `{}`", i.name);
+    return may_come(i, behind.interface(*m.interface), source) ? "" : fmt::format("interface `{}`", i.name);
   }
   if (!m.port) return {};
   for (std::size_t i = 0; i < c.interfaces.size(); ++i)
-    if (c.interfaces[i].port == *m.port && may_come(c.interfaces[i], behind.interface(i), *m.source))
-      return {};
+    if (c.interfaces[i].port == *m.port && may_come(c.interfaces[i], behind.interface(i), source)) return {};
   const Port& p = c.ports[*m.port];
-  return may_come(p, behind.port(*m.port), *m.source) ? "" : fmt::format("port `{}`", p.name);
+  return may_come(p, behind.port(*m.port), source) ? "" : fmt::format("port `{}`", p.name);
 }
 
 bool lies_in(const Prefix& a, const std::vector<Prefix>& prefixes) {
@@ -135,33 +138,71 @@ bool lies_in(const Prefix& a, const std::vector<Prefix>& prefixes) {
 // True if a filter permits something, but no packets of the prefixes behind its interface: their source when
 // they come, or their destination when they leave.
 bool permits_others_only(const Filter& filter, bool in, const std::vector<Prefix>& behind) {
+  const auto is_far = [&](const Prefix& p) { return !any_overlaps(behind, p); };
+  const auto is_near = [&](const Prefix& p) { return lies_in(p, behind); };
   const auto is_other = [&](const FilterEntry& e) {
     const auto &near = in ? e.match.source : e.match.destination,
                &far = in ? e.match.destination : e.match.source;
-    return !e.permit || (near && !any_overlaps(behind, *near)) || (!near && far && lies_in(*far, behind));
+    if (!e.permit || !near.empty()) return !e.permit || std::ranges::all_of(near, is_far);
+    return !far.empty() && std::ranges::all_of(far, is_near);
   };
   return std::ranges::any_of(filter.entries, &FilterEntry::permit) &&
          std::ranges::all_of(filter.entries, is_other);
 }
 
+// The number of prefixes of these lengths that a list has addresses of; none: not bounded in practice.
+std::optional<std::uint64_t> prefixes_in(const std::vector<Prefix>& list, std::uint8_t v4, std::uint8_t v6) {
+  if (list.empty()) return {};
+  std::uint64_t n = 0;
+  std::optional<Prefix> last;  // several of the list may lie in one prefix
+  for (const Prefix& p : list) {
+    const std::uint8_t length = p.address.is_v6() ? v6 : v4;
+    const Prefix around = Prefix{p.address, std::min(length, p.length)}.masked();
+    if (length > p.length + 32) return {};
+    if (around != last) n += std::uint64_t{1} << (length - around.length);
+    last = around;
+  }
+  return n;
+}
+
 // Upper bound of the contracts that the match allows; none: not bounded in practice.
 std::optional<std::uint64_t> most_contracts(const Rule& rule) {
-  const auto addresses = [](const std::optional<Prefix>& p, unsigned length) -> std::optional<std::uint64_t> {
-    if (!p || length < p->length) return p ? std::optional<std::uint64_t>(1) : std::nullopt;
-    return length - p->length > 32 ? std::nullopt : std::optional(std::uint64_t{1} << (length - p->length));
-  };
-  const auto bits = [](const std::optional<Prefix>& p) { return p ? unsigned{p->address.bits()} : 0u; };
-  const Match& m = rule.match;
   switch (rule.per) {
     case Rule::Per::source:
-      return addresses(m.source, bits(m.source));
+      return prefixes_in(rule.match.source, 32, 128);
     case Rule::Per::destination:
-      return addresses(m.destination, bits(m.destination));
+      return prefixes_in(rule.match.destination, 32, 128);
     case Rule::Per::prefix:
-      return addresses(m.source, m.source && m.source->address.is_v6() ? rule.prefix_v6 : rule.prefix_v4);
+      return prefixes_in(rule.match.source, rule.prefix_v4, rule.prefix_v6);
     default:
       return {};
   }
+}
+
+// Warns of sources of a rule from which no packet comes.
+void warn_about_sources(Draft& draft, std::size_t rule, const Behind& behind) {
+  const Match& m = draft.config.rules[rule].match;
+  for (const Prefix& source : m.source) {
+    if (is_multicast(source.address))
+      draft.problems.warning(draft.rule_places[rule], "{}no packet comes from `{}`",
+                             m.source.size() == 1 ? "this rule never matches: " : "", to_string(source));
+    else if (const std::string place = barred_place(m, source, behind, draft.config); !place.empty())
+      draft.problems.warning(draft.rule_places[rule],
+                             "`{}` is not behind {}: its packets are dropped there (`source_check`) unless "
+                             "the kernel has a route back",
+                             to_string(source), place);
+  }
+}
+
+// Warns of a filter that permits packets, but none of the networks behind `name`.
+void warn_about_filter(Draft& draft, const std::optional<std::size_t>& filter, bool in, Mark at,
+                       std::string_view name, const std::vector<Prefix>& there) {
+  if (!filter || there.empty()) return;
+  const Filter& f = draft.config.filters[*filter];
+  if (permits_others_only(f, in, there))
+    draft.problems.warning(
+        at, "filter `{}` lets nothing {} `{}`: no `permit` matches packets {} the networks behind it", f.name,
+        in ? "in from" : "out to", name, in ? "from" : "to");
 }
 
 }  // namespace
@@ -170,33 +211,13 @@ void warn_about_sources(Draft& draft) {
   const Config& c = draft.config;
   if (draft.lab) return;
   const Behind behind(c);
-  for (std::size_t r = 0; r < c.rules.size(); ++r) {
-    const Rule& rule = c.rules[r];
-    if (!rule.match.source) continue;
-    const std::string source = to_string(*rule.match.source);
-    if (is_multicast(rule.match.source->address)) {
-      draft.problems.warning(draft.rule_places[r], "this rule never matches: no packet comes from `{}`",
-                             source);
-    } else if (const std::string place = barred_place(rule, behind, c); !place.empty()) {
-      draft.problems.warning(draft.rule_places[r],
-                             "`{}` is not behind {}: its packets are dropped there (`source_check`) unless "
-                             "the kernel has a route back",
-                             source, place);
-    }
-  }
-  for (std::size_t i = 0; i < c.interfaces.size(); ++i) {
-    const Interface& x = c.interfaces[i];
-    const auto look = [&](const std::optional<std::size_t>& filter, bool in) {
-      const auto& there = behind.interface(i);
-      if (!filter || there.empty() || !permits_others_only(c.filters[*filter], in, there)) return;
-      draft.problems.warning(
-          draft.interface_places[i].name,
-          "filter `{}` lets nothing {} `{}`: no `permit` matches packets {} the networks behind it",
-          c.filters[*filter].name, in ? "in from" : "out to", x.name, in ? "from" : "to");
-    };
-    look(x.filter_in, true);
-    look(x.filter_out, false);
-  }
+  for (std::size_t r = 0; r < c.rules.size(); ++r) warn_about_sources(draft, r, behind);
+  const auto look = [&](const auto& at, Mark mark, const std::vector<Prefix>& there) {
+    warn_about_filter(draft, at.filter_in, true, mark, at.name, there);
+    warn_about_filter(draft, at.filter_out, false, mark, at.name, there);
+  };
+  for (std::size_t i = 0; i < c.interfaces.size(); ++i)
+    look(c.interfaces[i], draft.interface_places[i].name, behind.interface(i));
 }
 
 void warn_about_contracts(Draft& draft) {

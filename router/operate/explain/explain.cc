@@ -60,11 +60,12 @@ std::optional<std::uint16_t> take(std::vector<Field>& fields, std::string_view n
   return n;
 }
 
-IpAddress one_address(const std::optional<Prefix>& prefix, std::string_view name) {
-  if (!prefix) refuse(fmt::format("a packet has a {0}: say which, like `{0}=10.1.0.1`", name));
-  if (prefix->length != prefix->address.bits())
-    refuse(fmt::format("a packet has one {}: {} covers several", name, to_string(*prefix)));
-  return prefix->address;
+IpAddress one_address(const std::vector<Prefix>& prefixes, std::string_view name) {
+  if (prefixes.empty()) refuse(fmt::format("a packet has a {0}: say which, like `{0}=10.1.0.1`", name));
+  const Prefix& prefix = prefixes.front();  // a field has one
+  if (prefix.length != prefix.address.bits())
+    refuse(fmt::format("a packet has one {}: {} covers several", name, to_string(prefix)));
+  return prefix.address;
 }
 
 std::uint16_t one_port(const config::PortRange& range, bool given, std::string_view name) {

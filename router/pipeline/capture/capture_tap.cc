@@ -124,8 +124,10 @@ bool within(const config::PortRange& range, bool known, std::uint16_t port) {
   return known && range.from <= port && port <= range.to;
 }
 
-bool contains(const std::optional<Prefix>& prefix, const IpAddress& address) {
-  return !prefix || (prefix->address.is_v6() == address.is_v6() && prefix->contains(address));
+bool contains(const std::vector<Prefix>& prefixes, const IpAddress& address) {
+  return prefixes.empty() || std::ranges::any_of(prefixes, [&](const Prefix& p) {
+           return p.address.is_v6() == address.is_v6() && p.contains(address);
+         });
 }
 
 }  // namespace

@@ -84,9 +84,15 @@ bool constrains(const config::PortRange& r) {
 }
 
 bool of_family(const Match& m, bool v6) {
-  const auto other = v6 ? Match::Family::ipv4 : Match::Family::ipv6;
-  return m.family != other && (!m.source || m.source->address.is_v6() == v6) &&
-         (!m.destination || m.destination->address.is_v6() == v6);
+  return m.family != (v6 ? Match::Family::ipv4 : Match::Family::ipv6);
+}
+// The prefixes of a list that are of this family; nullopt: any address.
+std::vector<std::optional<Prefix>> of_family(const std::vector<Prefix>& list, bool v6) {
+  if (list.empty()) return {std::nullopt};
+  std::vector<std::optional<Prefix>> some;
+  for (const Prefix& p : list)
+    if (p.address.is_v6() == v6) some.emplace_back(p);
+  return some;
 }
 
 template <class T>
@@ -113,15 +119,16 @@ void set_prefix(rte_acl_field* f, const std::optional<Prefix>& prefix, bool v6) 
   }
 }
 
-AclRule compile(const AclEntry& e, std::size_t priority, bool v6) {
+AclRule compile(const AclEntry& e, const std::optional<Prefix>& source,
+                const std::optional<Prefix>& destination, std::size_t priority, bool v6) {
   const Match& m = *e.match;
   AclRule r{};
   r.data.category_mask = 1;
   r.data.priority = static_cast<std::int32_t>(priority);
   r.data.userdata = e.number + 1;  // 0 says that nothing matched
   set8(r.field[kProtocol], e.any_protocol ? std::nullopt : m.protocol);
-  set_prefix(r.field + kAddresses, m.source, v6);
-  set_prefix(r.field + kAddresses + words(v6), m.destination, v6);
+  set_prefix(r.field + kAddresses, source, v6);
+  set_prefix(r.field + kAddresses + words(v6), destination, v6);
   const auto field = [&](Rest f) -> rte_acl_field& { return r.field[place(f, v6)]; };
   set_range(field(source_port), e.any_port ? config::PortRange{} : m.source_port);
   set_range(field(destination_port), e.any_port ? config::PortRange{} : m.destination_port);
@@ -146,9 +153,9 @@ std::size_t combinations(std::span<const AclEntry> entries) {
   std::set<std::array<bool, 8>> sets;
   for (const AclEntry& e : entries) {
     const Match& m = *e.match;
-    sets.insert({m.source.has_value(), m.destination.has_value(), m.protocol.has_value(),
-                 constrains(m.source_port), constrains(m.destination_port), m.dscp.has_value(),
-                 m.vlan.has_value(), m.inner_vlan.has_value()});
+    sets.insert({!m.source.empty(), !m.destination.empty(), m.protocol.has_value(), constrains(m.source_port),
+                 constrains(m.destination_port), m.dscp.has_value(), m.vlan.has_value(),
+                 m.inner_vlan.has_value()});
   }
   return sets.size();
 }
@@ -192,9 +199,14 @@ void Acl::Free::operator()(rte_acl_ctx* context) const {
 
 Acl::Acl(std::span<const AclEntry> entries, bool v6, const char* what) {
   std::vector<AclRule> rules;
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    if (of_family(*entries[i].match, v6))
-      rules.push_back(compile(entries[i], entries.size() - i, v6));  // the first has the highest priority
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const Match& m = *entries[i].match;
+    if (!of_family(m, v6)) continue;
+    const auto destinations = of_family(m.destination, v6);
+    for (const auto& source : of_family(m.source, v6))
+      for (const auto& destination : destinations)  // the first entry has the highest priority
+        rules.push_back(compile(entries[i], source, destination, entries.size() - i, v6));
+  }
   const std::size_t together = combinations(entries) > kFewCombinations ? kMostOfMany : rules.size();
   for (std::size_t i = 0; i < rules.size(); i += together)
     add(&rules[i], std::min(together, rules.size() - i), v6, what);

@@ -39,7 +39,8 @@ struct AclInput {
 // caller sets `port`, `customer` and `interface`.
 AclInput acl_input(const ParsedPacket& packet);
 
-// An entry of a table: a Match, and further conditions.
+// An entry of a table: a Match, and further conditions. The table has a line for each pair of a source and a
+// destination of the Match.
 struct AclEntry {
   const config::Match* match;
   std::uint32_t number;                    // result of a match

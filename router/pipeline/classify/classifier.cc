@@ -29,8 +29,9 @@ template <class T>
 void append(std::string& to, const std::optional<T>& value) {
   to += value ? ' ' + std::to_string(*value) : " -";
 }
-void append(std::string& to, const std::optional<Prefix>& prefix) {
-  to += prefix ? ' ' + to_string(*prefix) : " -";
+void append(std::string& to, const std::vector<Prefix>& prefixes) {
+  for (const Prefix& p : prefixes) to += (&p == prefixes.data() ? ' ' : ',') + to_string(p);
+  if (prefixes.empty()) to += " -";
 }
 void append(std::string& to, const config::PortRange& r) {
   to += ' ' + std::to_string(r.from) + '-' + std::to_string(r.to);

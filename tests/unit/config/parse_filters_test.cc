@@ -34,8 +34,8 @@ TEST(ParseFilters, EntriesInTheirOrder) {
   EXPECT_TRUE(entries[0].permit);
   EXPECT_EQ(entries[0].name, "web");
   const Match& m = entries[0].match;
-  EXPECT_EQ(m.source, parse_prefix("10.1.0.0/24"));
-  EXPECT_EQ(m.destination, parse_prefix("10.2.0.1/32"));
+  EXPECT_EQ(m.source, std::vector{*parse_prefix("10.1.0.0/24")});
+  EXPECT_EQ(m.destination, std::vector{*parse_prefix("10.2.0.1/32")});
   EXPECT_EQ(m.protocol, 6);
   EXPECT_EQ(m.source_port.from, 1);
   EXPECT_EQ(m.source_port.to, 9);

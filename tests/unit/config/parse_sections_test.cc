@@ -303,7 +303,7 @@ TEST(ParseClassify, EveryMatch) {
       "destination_port: 80, dscp: CS1}, per: prefix, prefix: {ipv6: 56}");
   EXPECT_EQ(r.match.vlan, 0);
   EXPECT_FALSE(r.match.inner_vlan);
-  EXPECT_EQ(r.match.destination, prefix("2001:db8::1/128"));
+  EXPECT_EQ(r.match.destination, std::vector{prefix("2001:db8::1/128")});
   EXPECT_EQ(r.match.source_port.from, 1000);
   EXPECT_EQ(r.match.source_port.to, 2000);
   EXPECT_EQ(r.match.destination_port.from, 80);

@@ -150,7 +150,7 @@ TEST(ParseEdge, Rules) {
   EXPECT_EQ(voice.service, 2u);
   EXPECT_EQ(voice.per, Rule::Per::flow);
   const auto& assured = edge().rules[1];
-  EXPECT_EQ(assured.match.source, prefix("10.1.0.64/26"));
+  EXPECT_EQ(assured.match.source, std::vector{prefix("10.1.0.64/26")});
   EXPECT_EQ(assured.match.protocol, 33);
   EXPECT_EQ(assured.match.family, Match::Family::ipv4);
   EXPECT_EQ(edge().rules[3].service, 3u);

@@ -97,7 +97,7 @@ TEST_F(CaptureTapTest, OfDropsThoseWithTheirReasonsAndWhatMatches) {
   wish.reasons.reset();
   wish.reasons.set(static_cast<std::size_t>(DropReason::early));
   wish.matches_all = false;
-  wish.match.destination = parse_prefix("10.2.0.1/32");
+  wish.match.destination = {*parse_prefix("10.2.0.1/32")};
   drop(udp_frame(), 1, DropReason::early);
   drop(udp_frame(), 1, DropReason::forced);
   drop(udp_frame({.destination = 0x0a020002}), 1, DropReason::early);

@@ -33,10 +33,10 @@ struct Entries {
   Entries(std::uint32_t count, std::uint32_t combinations) : matches(count) {
     for (std::uint32_t i = 0; i < count; ++i) {
       Match& m = matches[i];
-      m.source = source(i);
+      m.source = {source(i)};
       entries.push_back({.match = &m, .number = i});
       if (i >= combinations) continue;
-      if ((i & 1) != 0) m.destination = source(7);
+      if ((i & 1) != 0) m.destination = {source(7)};
       if ((i & 2) != 0) m.protocol = std::uint8_t{17};
       if ((i & 4) != 0) m.source_port = {9, 9};
       if ((i & 8) != 0) m.destination_port = {9, 9};

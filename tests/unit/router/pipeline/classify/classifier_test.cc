@@ -143,12 +143,12 @@ TEST(Classifier, WhatHasNoPortsMatchesNoPorts) {
 }
 
 TEST(Classifier, Prefixes) {
-  const Match m4{.source = Prefix{address4(10, 1, 0, 77), 26}};  // host bits do not matter
+  const Match m4{.source = {Prefix{address4(10, 1, 0, 77), 26}}};  // host bits do not matter
   EXPECT_TRUE(matches(m4, {.source = address4(10, 1, 0, 64)}));
   EXPECT_TRUE(matches(m4, {.source = address4(10, 1, 0, 127)}));
   EXPECT_FALSE(matches(m4, {.source = address4(10, 1, 0, 128)}));
   EXPECT_FALSE(matches(m4, {.source = address4(10, 2, 0, 77)}));
-  const Match m6{.destination = Prefix{address6({0x20, 1, 0x0d, 0xb8, 0, 1}, 0), 47}};
+  const Match m6{.destination = {Prefix{address6({0x20, 1, 0x0d, 0xb8, 0, 1}, 0), 47}}};
   const Shape s{.source = address6({0xfd}, 1)};
   const auto to = [&](std::initializer_list<std::uint8_t> head) {
     Shape t = s;
@@ -166,8 +166,8 @@ TEST(Classifier, FamiliesKeepApart) {
   EXPECT_FALSE(matches({.family = Match::Family::ipv6}, four));
   EXPECT_TRUE(matches({.family = Match::Family::ipv6}, six));
   EXPECT_FALSE(matches({.family = Match::Family::ipv4}, six));
-  EXPECT_FALSE(matches({.source = Prefix{address4(0, 0, 0, 0), 0}}, six));
-  EXPECT_FALSE(matches({.destination = Prefix{address6({}, 0), 0}}, four));
+  EXPECT_FALSE(matches({.source = {Prefix{address4(0, 0, 0, 0), 0}}}, six));
+  EXPECT_FALSE(matches({.destination = {Prefix{address6({}, 0), 0}}}, four));
 }
 
 TEST(Classifier, RulesWithoutAPortAreForCustomers) {
@@ -251,6 +251,34 @@ TEST_F(Contract, OfARuleCoversEverythingOfBothFamilies) {
       key(Per::rule, {.source = address4(1, 2, 3, 4), .protocol = kUdp, .vlan = 9, .dscp = 3, .port = 2}), k);
   const Classifier c(with({{}, {}}));
   EXPECT_NE(c.contract_key(0, packet(a4)), c.contract_key(1, packet(a4)));
+}
+
+TEST_F(Contract, OfARuleWithListsIsOne) {
+  const Prefix net4{address4(192, 0, 2, 0), 28}, host4{address4(198, 51, 100, 7), 32}, net6{six(1, 0), 64};
+  const Classifier c(with({{.source = {net4, host4, net6}}, {.destination = {host4, net6}}, {}}));
+  const auto rule = [&](const IpAddress& source, const IpAddress& destination) {
+    return c.match(packet({.source = source, .destination = destination}), 0);
+  };
+  const IpAddress other4 = address4(10, 2, 0, 1), other6 = six(2, 1);
+  EXPECT_EQ(rule(address4(192, 0, 2, 15), other4), 0);
+  EXPECT_EQ(rule(host4.address, other4), 0);
+  EXPECT_EQ(rule(six(1, 9), other6), 0);
+  EXPECT_EQ(rule(address4(192, 0, 2, 16), other4), 2);
+  EXPECT_EQ(rule(address4(198, 51, 100, 8), host4.address), 1);
+  EXPECT_EQ(rule(other6, six(1, 9)), 1);
+  EXPECT_EQ(rule(other6, six(3, 9)), 2);
+  const FlowKey one = c.contract_key(0, packet({.source = host4.address}));
+  EXPECT_EQ(c.contract_key(0, packet({.source = six(1, 9), .destination = other6})), one);
+  EXPECT_EQ(c.contract_key(0, packet({.source = net4.address})), one);
+}
+
+TEST_F(Contract, OfARuleWithListsGoesOnWhereTheListIsTheSame) {
+  const Prefix a{address4(192, 0, 2, 0), 28}, b{address4(198, 51, 100, 7), 32};
+  const Classifier before(with({{.source = {a, b}}, {.source = {a}}}));
+  const Classifier after(with({{.source = {b}}, {.source = {a, b}}, {.source = {a}}}), &before);
+  EXPECT_EQ(after.id(1), before.id(0));
+  EXPECT_EQ(after.id(2), before.id(1));
+  EXPECT_GT(after.id(0), 1u) << "another one";
 }
 
 TEST_F(Contract, OfASource) {
@@ -352,12 +380,15 @@ TEST_F(Contract, OfAnInterfaceHasItsTags) {
 
 // --- against a naive model ---
 
-bool contains(const std::optional<Prefix>& p, const IpAddress& a) {
-  if (!p) return true;
-  if (p->address.is_v6() != a.is_v6()) return false;
-  for (unsigned bit = 0; bit < p->length; ++bit)
-    if (((p->address.data()[bit / 8] ^ a.data()[bit / 8]) & (0x80 >> bit % 8)) != 0) return false;
+bool contains(const Prefix& p, const IpAddress& a) {
+  if (p.address.is_v6() != a.is_v6()) return false;
+  for (unsigned bit = 0; bit < p.length; ++bit)
+    if (((p.address.data()[bit / 8] ^ a.data()[bit / 8]) & (0x80 >> bit % 8)) != 0) return false;
   return true;
+}
+bool contains(const std::vector<Prefix>& list, const IpAddress& a) {
+  const auto has = [&](const Prefix& p) { return contains(p, a); };
+  return list.empty() || std::any_of(list.begin(), list.end(), has);
 }
 bool naive(const Match& m, const Shape& s, const config::Config& c) {
   if (m.port ? *m.port != s.port : c.ports[s.port].trust != Port::Trust::customer) return false;
@@ -383,9 +414,14 @@ class Random {
       a.data()[i] = one_in(3) ? static_cast<std::uint8_t>(below(4) * 65) : 0;
     return a;
   }
-  std::optional<Prefix> prefix(bool v6) {
-    if (one_in(2)) return std::nullopt;
-    return Prefix{address(v6), static_cast<std::uint8_t>(below(v6 ? 129 : 33))};
+  // Of one family, or of both (0).
+  std::vector<Prefix> prefixes(std::uint32_t family) {
+    std::vector<Prefix> list(one_in(2) ? 0 : 1 + below(3));
+    for (Prefix& p : list) {
+      const bool v6 = family == 0 ? one_in(2) : family == 2;
+      p = {address(v6), static_cast<std::uint8_t>(below(v6 ? 129 : 33))};
+    }
+    return list;
   }
   std::uint16_t l4_port() { return static_cast<std::uint16_t>(one_in(5) ? 65535 : below(40) * 50); }
   std::uint8_t protocol() { return std::array{kTcp, kUdp, kIcmp}[below(3)]; }
@@ -398,10 +434,8 @@ class Random {
     Match m;
     const std::uint32_t family = below(3);
     m.family = static_cast<Match::Family>(family);
-    if (family != 0) {
-      m.source = prefix(family == 2);
-      m.destination = prefix(family == 2);
-    }
+    m.source = prefixes(family);
+    m.destination = prefixes(family);
     if (one_in(3)) m.port = below(3);
     if (one_in(4)) m.vlan = static_cast<std::uint16_t>(below(3));
     if (one_in(6)) m.inner_vlan = static_cast<std::uint16_t>(below(3));

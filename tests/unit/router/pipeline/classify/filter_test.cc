@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
@@ -76,7 +77,7 @@ TEST(Filter, WithoutEntriesDeniesEverything) {
 
 TEST(Filter, TheFirstEntryThatMatchesDecides) {
   const Filter f = filter({deny({.destination_port = {22, 22}}), permit({.protocol = kTcp}),
-                           permit({.source = prefix("10.1.0.0/16")}), deny({.protocol = kUdp})});
+                           permit({.source = {prefix("10.1.0.0/16")}}), deny({.protocol = kUdp})});
   EXPECT_EQ(entry(f, v4(kTcp, tcp(1, 22, 0))), 0u);
   EXPECT_EQ(entry(f, v4(kTcp, tcp(1, 80, 0))), 1u);
   EXPECT_EQ(entry(f, v4(kUdp, udp(1, 80, 0))), 2u);
@@ -184,7 +185,8 @@ TEST(Filter, WhatAnIPv6FragmentHidesBehindAHeaderIsWhatAnybodyDenies) {
                       frame),
                 3u);
       EXPECT_EQ(
-          entry(filter({deny({.source = prefix("2001:db9::/32"), .protocol = kTcp}), permit({})}), frame), 1u)
+          entry(filter({deny({.source = {prefix("2001:db9::/32")}, .protocol = kTcp}), permit({})}), frame),
+          1u)
           << "who cannot be meant is not";
       EXPECT_TRUE(passes(filter({permit({.protocol = kFragment})}), frame));
     }
@@ -225,12 +227,17 @@ bool inside(const config::PortRange& r, std::size_t at, const Seen& s) {
   return port >= r.from && port <= r.to;
 }
 
+bool contains(const std::vector<Prefix>& list, const IpAddress& a) {
+  const auto has = [&](const Prefix& p) { return p.contains(a); };
+  return list.empty() || std::any_of(list.begin(), list.end(), has);
+}
+
 bool naive(const FilterEntry& e, const Seen& s, bool later) {
   const Match& m = e.match;
   const ParsedPacket& h = s.header;
   if (m.family != Match::Family::any && (m.family == Match::Family::ipv6) != h.v6) return false;
-  if (m.source && !m.source->contains(source_of(h.key))) return false;
-  if (m.destination && !m.destination->contains(destination_of(h.key))) return false;
+  if (!contains(m.source, source_of(h.key))) return false;
+  if (!contains(m.destination, destination_of(h.key))) return false;
   const bool by_ports = m.destination_port != config::PortRange{};
   if (h.protocol == kDestinationOptions) return e.permit ? !m.protocol && !by_ports : true;
   if (m.protocol.value_or(h.protocol) != h.protocol) return false;
@@ -249,10 +256,9 @@ class Random {
     if (one_in(2)) {
       const bool v6 = one_in(2);
       e.match.family = v6 ? Match::Family::ipv6 : Match::Family::ipv4;
-      e.match.source = v6 ? Prefix{{}, 0}
-                          : Prefix{IpAddress::v4(10, 1, static_cast<std::uint8_t>(below(4)), 0),
-                                   static_cast<std::uint8_t>(22 + below(11))};
-      if (v6) e.match.source.reset();
+      for (std::uint32_t i = 0; !v6 && i <= below(3); ++i)
+        e.match.source.push_back({IpAddress::v4(10, 1, static_cast<std::uint8_t>(below(4)), 0),
+                                  static_cast<std::uint8_t>(22 + below(11))});
     }
     if (one_in(2)) e.match.protocol = std::array{kTcp, kUdp, kIcmp}[below(3)];
     if (one_in(2)) {
@@ -313,8 +319,8 @@ TEST(Filter, AgainstANaiveModelManyAtOnce) {
 TEST(Filter, TheFirstOfManyThatDifferInManyFields) {
   std::vector<FilterEntry> entries;
   for (std::uint32_t i = 0; i < 1'500; ++i) {
-    FilterEntry& e = entries.emplace_back(deny({.source = prefix("10.7.0.0/16")}));
-    if ((i & 1) != 0) e.match.destination = prefix("10.8.0.0/16");
+    FilterEntry& e = entries.emplace_back(deny({.source = {prefix("10.7.0.0/16")}}));
+    if ((i & 1) != 0) e.match.destination = {prefix("10.8.0.0/16")};
     if ((i & 2) != 0) e.match.protocol = kUdp;
     if ((i & 4) != 0) e.match.source_port = {9, 9};
     if ((i & 8) != 0) e.match.destination_port = {9, 9};
@@ -337,7 +343,7 @@ TEST(Filter, TenThousandEntries) {
   std::vector<FilterEntry> entries;
   for (std::uint32_t i = 0; i < 10'000; ++i) {
     const auto b = static_cast<std::uint8_t>(i >> 8), c = static_cast<std::uint8_t>(i);
-    entries.push_back({i % 3 != 0, {.source = Prefix{IpAddress::v4(10, b, c, 0), 24}}});
+    entries.push_back({i % 3 != 0, {.source = {Prefix{IpAddress::v4(10, b, c, 0), 24}}}});
     if (i % 2 == 0) entries.back().match.destination_port = {80, 443};
   }
   const Filter f = filter(entries);
