@@ -36,7 +36,7 @@
   X(no_kernel_peer,        parse,     error,  "for the kernel, but the port has no kernel device")               \
   X(vlan_unknown,          parse,     error,  "VLAN tags that no interface has and no rule of the port names")   \
   X(source_check,          classify,  policy, "no route back to the source by the way the packet came (`source_check`)") \
-  X(filtered,              classify,  policy, "a filter of the interface does not permit it (`filter`)")                    \
+  X(filtered,              classify,  policy, "a filter of the port or interface does not permit it (`filter`)")            \
   X(signal,                classify,  error,  "congestion signal rejected (surety_csa_signals_total has the reason)") \
   X(dispatch_full,         parse,     error,  "the ring to the worker that has this flow is full")               \
   X(handover_full,         forward,   error,  "the ring to the worker that owns the egress port is full")        \

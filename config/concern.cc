@@ -95,9 +95,15 @@ std::string concern(std::string_view section, const std::string& name, const Out
   if (section == "interfaces") return interfaces(c, name, [&](const Interface& i) { return i.name == name; });
   if (section == "filters") {
     const auto filter = index_of(c.filters, name);
-    return interfaces(c, "nothing: no interface uses this filter", [&](const Interface& i) {
-      return filter && (i.filter_in == filter || i.filter_out == filter);
-    });
+    const auto uses = [&](const auto& at) {
+      return filter && (at.filter_in == filter || at.filter_out == filter);
+    };
+    std::vector<std::string> ports;
+    for (const Port& p : c.ports)
+      if (uses(p)) ports.push_back(p.name);
+    if (ports.empty()) return interfaces(c, "nothing: no port or interface uses this filter", uses);
+    const std::string others = interfaces(c, "", uses);
+    return "ports " + listed(ports) + (others.empty() ? "" : ", " + others);
   }
   if (section == "routes") return "traffic to " + name;
   if (section == "neighbors") return "traffic through " + name;

@@ -71,6 +71,8 @@ struct Port {
   std::optional<MacAddress> mac;      // default: the device's own
   PortShaperParams shaper;            // `shape`, `overhead`, `burst`
   std::optional<std::size_t> queues;  // index into Config::queues; none: one tail-drop class
+  // Indices into Config::filters, for packets that belong to none of the port's interfaces.
+  std::optional<std::size_t> filter_in{}, filter_out{};
   bool promiscuous = false;
   std::optional<std::uint16_t> tcp_mss{};  // most MSS of TCP over IPv4 that crosses the port; IPv6: 20 less
   // Workers of the port, by core, from Config::workers where those are given. See work_plan.h for the

@@ -100,16 +100,28 @@ void read_filters(const Node& node, Draft& draft) {
                  });
 }
 
+void read_filter_names(MapReader& map, std::string_view noun, std::optional<std::size_t>& in,
+                       std::optional<std::size_t>& out, Draft& draft) {
+  const Node* node = map.find("filter");
+  if (!node) return;
+  MapReader filter(*node, std::string(noun), draft.problems);
+  if (const Node* n = filter.find("in")) in = draft.filters.resolve(*n, "filter", draft.problems);
+  if (const Node* n = filter.find("out")) out = draft.filters.resolve(*n, "filter", draft.problems);
+}
+
 void warn_about_filters(Draft& draft) {
   std::vector<bool> used(draft.config.filters.size());
-  for (const Interface& i : draft.config.interfaces) {
-    if (i.filter_in) used[*i.filter_in] = true;
-    if (i.filter_out) used[*i.filter_out] = true;
-  }
+  const auto use = [&](const auto& at) {
+    if (at.filter_in) used[*at.filter_in] = true;
+    if (at.filter_out) used[*at.filter_out] = true;
+  };
+  std::ranges::for_each(draft.config.ports, use);
+  std::ranges::for_each(draft.config.interfaces, use);
   for (std::size_t f = 0; f < used.size(); ++f) {
     const Filter& filter = draft.config.filters[f];
     if (!used[f])
-      draft.problems.warning(draft.filter_places[f].name, "no interface uses filter `{}`", filter.name);
+      draft.problems.warning(draft.filter_places[f].name, "no port or interface uses filter `{}`",
+                             filter.name);
     warn_about_entries(filter, draft.filter_places[f], draft.problems);
   }
 }

@@ -78,16 +78,6 @@ void read_customer(MapReader& map, Interface& i, Problems& problems) {
                    quote(i.customer));
 }
 
-void read_filter_names(MapReader& map, Interface& i, Draft& draft) {
-  const Node* node = map.find("filter");
-  if (!node) return;
-  MapReader filter(*node, "`filter` of an interface", draft.problems);
-  const Node* in = filter.find("in");
-  const Node* out = filter.find("out");
-  if (in) i.filter_in = draft.filters.resolve(*in, "filter", draft.problems);
-  if (out) i.filter_out = draft.filters.resolve(*out, "filter", draft.problems);
-}
-
 void read_hosts(MapReader& map, Interface& i, bool tags_known, Problems& problems) {
   const Node* n = map.find("hosts");
   read_integer(n, 1, kMaxHosts, i.hosts, problems);
@@ -116,7 +106,7 @@ void read_interface(const Node& node, Interface& i, Places& places, Draft& draft
   const Port* const port = port_known ? &draft.config.ports[i.port] : nullptr;
   read_like_port(map, i, port, places, draft);
   read_customer(map, i, draft.problems);
-  read_filter_names(map, i, draft);
+  read_filter_names(map, "`filter` of an interface", i.filter_in, i.filter_out, draft);
   read_hosts(map, i, tags_known, draft.problems);
   read_sharing(map, i, port, places, draft);
 }

@@ -51,6 +51,7 @@ void read_port(const Node& node, Port& port, Draft::PortPlaces& places, Draft& d
   read_shaper(map, port.shaper, draft.problems);
   places.shape = map.at("shape");
   if (const Node* n = map.find("queues")) port.queues = draft.queues.resolve(*n, "queue set", draft.problems);
+  read_filter_names(map, "`filter` of a port", port.filter_in, port.filter_out, draft);
   map.read("promiscuous", port.promiscuous);
   if (const Node* n = map.find("tcp_mss"))
     read_integer(n, kMinMss, kMaxMss, port.tcp_mss.emplace(), draft.problems);

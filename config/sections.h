@@ -134,6 +134,9 @@ void read_interface_addresses(const Node& node, std::vector<Prefix>& addresses, 
                               Problems& problems);
 void read_groups(const Node& node, Draft& draft);  // after ports
 void read_filters(const Node& node, Draft& draft);
+// The names of the filters of a port or interface, which need not be read yet.
+void read_filter_names(MapReader& map, std::string_view noun, std::optional<std::size_t>& in,
+                       std::optional<std::size_t>& out, Draft& draft);
 void read_interfaces(const Node& node, Draft& draft);  // after ports, groups and filters
 void read_pcp(const Node& node, Draft& draft);
 // `port` or `interface` of an item at one of them; null: neither key is there.

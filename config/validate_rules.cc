@@ -216,6 +216,9 @@ void warn_about_sources(Draft& draft) {
     warn_about_filter(draft, at.filter_in, true, mark, at.name, there);
     warn_about_filter(draft, at.filter_out, false, mark, at.name, there);
   };
+  for (std::size_t p = 0; p < c.ports.size(); ++p)
+    if (c.ports[p].trust == Port::Trust::customer)  // routing protocols decide what is behind the others
+      look(c.ports[p], draft.port_places[p].name, behind.port(p));
   for (std::size_t i = 0; i < c.interfaces.size(); ++i)
     look(c.interfaces[i], draft.interface_places[i].name, behind.interface(i));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Filters of arriving and leaving packets: the source check, and the access lists of interfaces. Refused
-// packets are dropped and handed to the control thread, which sends ICMP errors.
+// Filters of arriving and leaving packets: the source check, and the access lists of ports and interfaces.
+// Refused packets are dropped and handed to the control thread, which sends ICMP errors.
 #pragma once
 
 #include <span>
@@ -43,7 +43,7 @@ class SourceCheck {
   const NextHopTable& next_hops_;
 };
 
-// Drops packets that the filters of interfaces do not permit.
+// Drops packets that the filters of ports and interfaces do not permit.
 //
 // Direction `in` is evaluated, as the source check, when a flow is new and again after a reload; for each
 // packet of a flow without a record. A record covers all packets of its flow except fragments, which are

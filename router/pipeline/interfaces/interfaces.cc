@@ -64,6 +64,8 @@ void Interfaces::place_ports(const config::Config& config) {
     r.port = static_cast<std::uint8_t>(p);
     r.link = static_cast<InterfaceIndex>(p);
     r.mtu = usable_mtu(port.mtu, port);
+    r.filter_in = filter(port.filter_in);
+    r.filter_out = filter(port.filter_out);
     r.trust = port.trust;
     r.source_check = port.source_check;
     r.definition = kNoInterface;

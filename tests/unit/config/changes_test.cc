@@ -143,6 +143,20 @@ TEST(Changes, SayWhomTheyConcern) {
   EXPECT_EQ(only("version: 1\n", "version: 1\nlog: {level: debug}\n").whom, "readers of the log");
 }
 
+TEST(Changes, OfAFilterConcernItsPortsAndInterfaces) {
+  const auto whom = [](std::string ports) {
+    const std::string rest =
+        "\ninterfaces: {acme: {port: a, vlan: 7, filter: {in: f}}}\nfilters: {f: [{permit: {protocol: ";
+    const std::string text = "version: 1\nports: " + std::move(ports) + rest;
+    const auto all = changes(parse(text + "tcp}}]}\n", "r.yaml").config.value(),
+                             parse(text + "udp}}]}\n", "r.yaml").config.value());
+    return all.empty() ? "" : all[0].whom;
+  };
+  EXPECT_EQ(whom("{a: {device: null, filter: {in: f}}, b: {device: null, filter: {out: f}}}"),
+            "ports a, b, interfaces acme");
+  EXPECT_EQ(whom("{a: {device: null}}"), "interfaces acme");
+}
+
 TEST(Changes, SayWhatTakesARestart) {
   using Takes = Change::Takes;
   EXPECT_EQ(only("shape: 10", "shape: 11").takes, Takes::at_once);

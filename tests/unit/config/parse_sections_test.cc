@@ -80,6 +80,16 @@ TEST(ParsePort, EveryOption) {
   EXPECT_EQ(p.tcp_mss, 1360);
 }
 
+TEST(ParsePort, FiltersAreNamed) {
+  const auto c =
+      parsed("filters: {f0: [{deny: {}}], f1: [{deny: {}}]}\n",
+             "ports: {a: {device: null, filter: {in: f1, out: f0}}, b: {device: null, filter: {}}}\n");
+  ASSERT_EQ(c.ports.size(), 2u);
+  EXPECT_EQ(c.ports[0].filter_in, 1u);
+  EXPECT_EQ(c.ports[0].filter_out, 0u);
+  EXPECT_FALSE(c.ports[1].filter_in || c.ports[1].filter_out);
+}
+
 TEST(ParsePort, TwinIsANameOrOff) {
   EXPECT_EQ(port("device: null").twin, std::nullopt);
   EXPECT_EQ(port("device: null, twin: tap7").twin, "tap7");

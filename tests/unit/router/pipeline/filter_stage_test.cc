@@ -86,6 +86,43 @@ TEST(FilterStage, WhatComesInIsAskedOnceForAFlow) {
   edge.expect_law();
 }
 
+// Each field decides, in both directions, for packets of the port that belong to none of its interfaces.
+TEST(FilterStage, APortHasFiltersOfItsOwn) {
+  for (const std::string& rest : {kClassified, std::string()}) {
+    DataPlane edge(
+        "version: 1\n"
+        "ports:\n"
+        "  access0: {source_check: off, filter: {in: from}}\n"
+        "  wan0: {trust: core, filter: {out: to}}\n"
+        "interfaces: {acme: {port: access0, vlan: 107, source_check: off}, globex: {port: access0, vlan: "
+        "8}}\n"
+        "filters:\n"
+        "  from:\n"
+        "    - {deny: {source: [10.7.0.0/16, 10.8.0.9]}}\n"
+        "    - {deny: {destination: [10.2.9.0/24, '2001:db8:2:9::/64']}}\n"
+        "    - {permit: {protocol: udp, source_port: 7-9, destination_port: 53}}\n"
+        "    - {deny: {destination_port: 53}}\n"
+        "    - {deny: {protocol: icmp}}\n"
+        "    - {permit: {}}\n"
+        "  to: [{deny: {dscp: EF}}, {permit: {}}]\n" +
+        rest);
+    edge.route("10.2.0.0/16", {test::ready(kWan)});
+    const auto fate = [&](const test::Udp& f) { return edge.fate(udp_frame(f)); };
+    EXPECT_EQ(fate({}), "to 1");
+    EXPECT_EQ(fate({.source = 0x0a070001}), "drop filtered");
+    EXPECT_EQ(fate({.source = 0x0a080009}), "drop filtered");
+    EXPECT_EQ(fate({.source = 0x0a08000a}), "to 1");
+    EXPECT_EQ(fate({.destination = 0x0a020901}), "drop filtered");
+    EXPECT_EQ(fate({.from = 9, .to = 53}), "to 1");
+    EXPECT_EQ(fate({.from = 10, .to = 53}), "drop filtered");
+    EXPECT_EQ(fate({.from = 10, .to = 53, .vlan = kAcme}), "to 1") << "an interface has its own";
+    EXPECT_EQ(edge.fate(ethernet(kIpv4, test::port_mac(kAccess)) + ip4(1, zeros(8))), "drop filtered");
+    EXPECT_EQ(fate({.tos = 46 << 2}), "drop filtered") << "on its way out";
+    EXPECT_EQ(edge.drops(kAccess, DropReason::filtered), 6u);
+    edge.expect_law();
+  }
+}
+
 TEST(FilterStage, WhoIsRefusedMakesNoFlowAndIsAskedAgain) {
   Edge edge;
   for (int i = 0; i < 3; ++i) EXPECT_EQ(edge.fate(from(kAcme, 53)), "drop filtered");
