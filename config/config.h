@@ -34,6 +34,7 @@ struct Router {
   std::string name = "surety";
   std::uint32_t id = 0;  // an IPv4 address, host order; 0: not given
   Role role = Role::border;
+  Dscp dscp = 48;         // DSCP of the router's own packets (RFC 4594 section 3.1: CS6)
   bool new_ports = true;  // a reload may open devices: the control thread keeps what that takes
   friend bool operator==(const Router&, const Router&) = default;
 };

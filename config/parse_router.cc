@@ -19,6 +19,7 @@ void read_router(const Node& node, Draft& draft) {
     if (!id.is_v6() && router.id == 0) draft.problems.error(map.at("id"), "a router id cannot be 0.0.0.0");
   }
   map.read_word("role", router.role, {{"border", Router::Role::border}, {"core", Router::Role::core}});
+  if (const Node* n = map.find("dscp")) read_dscp(*n, router.dscp, draft.problems);
   map.read("new_ports", router.new_ports);
 }
 

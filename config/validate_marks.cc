@@ -195,9 +195,21 @@ void warn_about_unlimited(Draft& draft, const Uplink& way, std::vector<bool>& to
 
 void warn_about_control(Draft& draft, const Uplink& way) {
   if (!way.queues || way.queues->classes.size() < 2) return;
-  const QueueSet::Entry &routing = way.queues->by_dscp[kRouting], &rest = way.queues->by_dscp[0];
-  if (routing.class_index != rest.class_index || routing.precedence == Precedence::in) return;
+  const QueueSet::Entry& rest = way.queues->by_dscp[0];
+  const auto is_rest = [&](Dscp d) {
+    const QueueSet::Entry& e = way.queues->by_dscp[d];
+    return d == 0 || (e.class_index == rest.class_index && e.precedence == Precedence::out);
+  };
   const auto set = static_cast<std::size_t>(way.queues - draft.config.queues.data());
+  const Dscp own = draft.config.router.dscp;
+  if (own != kRouting && is_rest(own))
+    draft.problems.warning(
+        draft.queue_places[set],
+        "the router's own packets (`router: {{dscp: {0}}}`) share class `{1}` with best "
+        "effort, ARP too: give them a class, like `{{name: control, dscp: [{0}], priority: "
+        "strict, rate: ...}}`",
+        dscp_name(own), way.queues->classes[rest.class_index].scheduling.name);
+  if (!is_rest(kRouting)) return;
   draft.problems.warning(
       draft.queue_places[set],
       "routing protocols ({}) share class `{}` with best effort, and lose their sessions when it is "

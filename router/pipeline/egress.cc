@@ -26,7 +26,6 @@ void set_ce(const Packet& p) {
   surety::set_ce(ip, is_v6(ip));
 }
 
-constexpr std::uint8_t kCs6 = 48;  // the DSCP of frames of the kernel that are not IP packets
 Packet control_packet(rte_mbuf* m) {
   return {m, kNoFlow, static_cast<std::uint16_t>(m->pkt_len - RTE_ETHER_HDR_LEN), Precedence::in};
 }
@@ -60,7 +59,9 @@ void Egress::enqueue_own(std::span<rte_mbuf* const> burst, Time now) {
     clear_owner(m);
     const std::uint16_t type = load_be16(rte_pktmbuf_mtod(m, const std::uint8_t*) + 12);
     const bool ip = type == RTE_ETHER_TYPE_IPV4 || type == RTE_ETHER_TYPE_IPV6;
-    if (ip && !is_neighbor_discovery(m))
+    const bool discovery = is_neighbor_discovery(m);
+    if (discovery) set_dscp(ip_header(m, RTE_ETHER_HDR_LEN), true, own_dscp_);
+    if (ip && !discovery)
       put_frames({&m, 1}, now);
     else
       by_kind(queues_, [&](auto& queues) { put_control(queues, m, now); });
@@ -206,7 +207,7 @@ void Egress::put_split(ClassScheduler& classes, Time now) {
 void Egress::put_control(ClassScheduler& classes, rte_mbuf* m, Time now) {
   Packet p = control_packet(m);
   bool ecn_capable = false;
-  offer(classes, {split_.class_of(kCs6), {&p, 1}, {&ecn_capable, 1}}, now);
+  offer(classes, {split_.class_of(own_dscp_), {&p, 1}, {&ecn_capable, 1}}, now);
 }
 
 void Egress::offer(ClassScheduler& classes, const ClassRun& run, Time now) {
@@ -250,7 +251,7 @@ void Egress::put(QueueTree& tree, std::span<const HandedPacket> burst, Time now)
 
 void Egress::put_control(QueueTree& tree, rte_mbuf* m, Time now) {
   Packet p = control_packet(m);
-  const bool has_queue = found(tree.find(p, kCs6 << 2, arrivals_[0]), m);
+  const bool has_queue = found(tree.find(p, static_cast<std::uint8_t>(own_dscp_ << 2), arrivals_[0]), m);
   arrivals_[0].packet.precedence = Precedence::in;
   offer(tree, has_queue, now);
 }

@@ -70,7 +70,7 @@ class Egress {
   // enqueue() for frames that have not been parsed, with a 14-byte Ethernet header.
   void enqueue_frames(std::span<rte_mbuf* const> burst, Time now);
   // enqueue() for frames of this router's own kernel, of any kind: ARP, other non-IP frames and neighbour
-  // discovery take the class of CS6.
+  // discovery take the class of the router's DSCP (`router: {dscp: ..}`), which is written into the latter.
   void enqueue_own(std::span<rte_mbuf* const> burst, Time now);
   // Fills `room`, up to kBurst, with packets that may leave now, in order; the driver owns them from then
   // on.
@@ -143,6 +143,7 @@ class Egress {
   bool adopt_queues(EgressUpdate& update, Time now);
 
   PortIndex port_;
+  std::uint8_t own_dscp_;       // DSCP of the router's own packets
   std::uint16_t layout_;        // number of the classes' layout
   std::uint32_t signal_limit_;  // signals per second and queue
   PortCounters& counters_;

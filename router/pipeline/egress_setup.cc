@@ -50,6 +50,7 @@ Egress::Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters,
 Egress::Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, PortCounters& counters,
                PacketDisposal& disposal, Time now)
     : port_(port),
+      own_dscp_(snapshot.config.router.dscp),
       layout_(start.layout),
       signal_limit_(snapshot.config.signalling.queue_limit),
       counters_(counters),

@@ -21,17 +21,17 @@ namespace surety {
 // 802.1Q priorities indexed by DSCP (`pcp:`); all 0 without `pcp:`.
 using Priorities = std::array<std::uint8_t, 64>;
 
-// The DSCP of a frame, from its Ethertype and the two bytes behind it, as loaded.
-inline std::uint8_t dscp_of(std::uint32_t type_and_ip) {
-  constexpr std::uint8_t kCs6 = 48;  // for frames that are not IP
+// The DSCP of a frame, from its Ethertype and the two bytes behind it, as loaded; `own` if it is not IP.
+inline std::uint8_t dscp_of(std::uint32_t type_and_ip, std::uint8_t own) {
   const auto type = static_cast<std::uint16_t>(type_and_ip);
   if (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4)) return static_cast<std::uint8_t>(type_and_ip >> 26);
-  if (type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6)) return kCs6;
+  if (type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6)) return own;
   return static_cast<std::uint8_t>(__builtin_bswap32(type_and_ip) >> 6 & 63);
 }
 
-// Writes the tags of a frame's interface into the frame; false: it has no headroom.
-inline bool write_tags(rte_mbuf* m, const Priorities& priorities) {
+// Writes the tags of a frame's interface into the frame; false: it has no headroom. `own_dscp`: of the
+// router, which alone sends frames that are not IP.
+inline bool write_tags(rte_mbuf* m, const Priorities& priorities, std::uint8_t own_dscp = 48) {
   m->ol_flags &= ~RTE_MBUF_F_TX_VLAN;
   auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
   const auto tags = noted_tags(m);
@@ -42,7 +42,7 @@ inline bool write_tags(rte_mbuf* m, const Priorities& priorities) {
   if (start == nullptr) return false;
   store(start, destination);
   store(start + 8, source);
-  store(start + 12, tags.in_frame(priorities[dscp_of(behind)]));
+  store(start + 12, tags.in_frame(priorities[dscp_of(behind, own_dscp)]));
   store(frame + 12, behind);  // one tag was written as two
   return true;
 }

@@ -48,7 +48,7 @@ PuntDelivery::PuntDelivery(const Parts& parts, rte_ring* punts, Time now)
       sender_(parts.sender),
       collector_(parts.collector),
       punts_(punts),
-      icmp_errors_(links_.ports().size(), now, router_id(links_.config())) {
+      icmp_errors_(links_.ports().size(), now, router_id(links_.config()), links_.config().router.dscp) {
   configure();
 }
 

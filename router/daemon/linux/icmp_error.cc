@@ -13,7 +13,7 @@ using Result = IcmpErrorResult;
 
 namespace {
 
-constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58, kCs6 = 48;
+constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58;
 constexpr std::size_t kIcmpHeader = 8, kMost4 = 576, kMost6 = 1280;
 constexpr std::size_t kShort4 = 60 + 8,
                       kShort6 = 40 + 8;  // the largest header, and the payload that RFC 792 requires
@@ -128,13 +128,14 @@ std::size_t write_message(std::uint8_t* icmp, std::size_t most, IcmpProblem prob
 
 // Returns the length of the IP packet. Not `whole`: it quotes little.
 std::size_t write(std::uint8_t* ip, IcmpProblem problem, std::uint16_t mtu, const IpAddress& own,
-                  const QuotedPacket& about, const InterfaceInformation* told, bool whole) {
+                  std::uint8_t dscp, const QuotedPacket& about, const InterfaceInformation* told,
+                  bool whole) {
   const IpWriter header({own, about.source}, about.v6 ? kIcmp6 : kIcmp);
   const std::size_t most = whole ? (about.v6 ? kMost6 : kMost4) - header.header_length()
                                  : kIcmpHeader + (about.v6 ? kShort6 : kShort4);
   std::uint8_t* const icmp = ip + header.header_length();
   const std::size_t length = write_message(icmp, most, problem, mtu, own, about, whole ? told : nullptr);
-  header.write(ip, length, kCs6);
+  header.write(ip, length, dscp);
   Sum sum = about.v6 ? header.pseudo(length) : Sum{};
   sum.add({icmp, length});
   store(icmp + 2, sum.checksum_field());
@@ -169,7 +170,7 @@ Result IcmpErrors::judge(IcmpProblem problem, std::uint16_t mtu, std::span<const
   std::uint8_t* const ip = write_ethernet(slot.data, to, mac, about.v6 ? kIpv6Type : kIpv4Type);
   const bool whole = long_.permit(customer, now);
   slot.length =
-      static_cast<std::uint32_t>(kEthernetHeader + write(ip, problem, mtu, *own, about, told, whole));
+      static_cast<std::uint32_t>(kEthernetHeader + write(ip, problem, mtu, *own, dscp_, about, told, whole));
   return message_of(problem).said;
 }
 

@@ -6,10 +6,11 @@
 // that port. All errors of the router share a limit, in which each customer has a part: kAtOnce, then
 // kPerSecond (RFC 1812 4.3.2.8, RFC 4443 2.4 f; customer_limits.h).
 //
-// All are CS6 (RFC 1812 4.3.2.5). The first kLongAtOnce, then kLongPerSecond, quote as much of the packet as
-// fits into 576 bytes (RFC 1812 4.3.2.3), with IPv6 into 1280. Further errors, too many for an operator or
-// for path MTU discovery, quote 68 bytes, with IPv6 48: a thousand large ones per second, in a class of high
-// priority, would take 10 Mbit/s of the customer's link, which may be shared.
+// All have one DSCP, of precedence 6 or 7 unless the configuration says otherwise (RFC 1812 4.3.2.5). The
+// first kLongAtOnce, then kLongPerSecond, quote as much of the packet as fits into 576 bytes (RFC
+// 1812 4.3.2.3), with IPv6 into 1280. Further errors, too many for an operator or for path MTU discovery,
+// quote 68 bytes, with IPv6 48: a thousand large ones per second, in a class of high priority, would take 10
+// Mbit/s of the customer's link, which may be shared.
 #pragma once
 
 #include <array>
@@ -62,10 +63,14 @@ class IcmpErrors {
   static constexpr std::uint32_t kPerSecond = 1000, kAtOnce = 50;
   static constexpr std::uint32_t kLongPerSecond = 16, kLongAtOnce = 8;
   static constexpr std::size_t kLargest = 14 + 1280;  // frame
+  static constexpr std::uint8_t kCs6 = 48;
 
   // `id`: the router's; source address where the port has none (RFC 1812 4.3.2.4).
-  IcmpErrors(std::size_t ports, Time now, std::optional<IpAddress> id = {})
-      : limit_(kPerSecond, kAtOnce, ports, now), long_(kLongPerSecond, kLongAtOnce, ports, now), id_(id) {}
+  IcmpErrors(std::size_t ports, Time now, std::optional<IpAddress> id = {}, std::uint8_t dscp = kCs6)
+      : limit_(kPerSecond, kAtOnce, ports, now),
+        long_(kLongPerSecond, kLongAtOnce, ports, now),
+        id_(id),
+        dscp_(dscp) {}
 
   // Divides the limits among this many ports.
   void share_among(std::size_t ports) {
@@ -91,6 +96,7 @@ class IcmpErrors {
 
   CustomerLimiter limit_, long_;
   std::optional<IpAddress> id_;
+  std::uint8_t dscp_;
   std::array<std::uint64_t, kIcmpErrorResults> results_{};
 };
 

@@ -149,7 +149,7 @@ void Transmitter::tag(Port& port) {
     rte_mbuf* const m = port.mbufs[i];
     if (!has_interface(m)) continue;
     const InterfaceIndex interface = interface_of(m, port.index);
-    if (write_tags(m, priorities_)) context_.interfaces.sent(interface, m->pkt_len);
+    if (write_tags(m, priorities_, own_dscp_)) context_.interfaces.sent(interface, m->pkt_len);
   }
 }
 
@@ -161,6 +161,7 @@ void Transmitter::show(const Port& port) const {
 // have those of a removed interface.
 void Transmitter::use(const Snapshot& snapshot) {
   priorities_ = snapshot.config.pcp ? snapshot.config.pcp->of_dscp : Priorities{};
+  own_dscp_ = snapshot.config.router.dscp;
   for (Port& port : ports_) port.interfaces |= snapshot.interfaces->any_on(port.index);
 }
 

@@ -85,6 +85,7 @@ class Transmitter {
   std::vector<std::unique_ptr<Egress>> egresses_;
   std::vector<Port> ports_;
   Priorities priorities_{};
+  std::uint8_t own_dscp_ = 0;  // DSCP of the router's own packets
 };
 
 struct Transmitter::Update {

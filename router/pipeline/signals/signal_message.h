@@ -51,8 +51,9 @@ inline bool may_be_signal(std::uint8_t protocol, std::span<const std::uint8_t> l
 bool is_signal(std::span<const std::uint8_t> icmp, bool v6);
 
 // Writes the whole IP packet, signed with `key`, into `room` (at least kMaxSignalBytes); returns its length.
-// Ignores key_id and mac of `message`.
-std::size_t write_signal(const SignalMessage& message, const SignalKey& key, std::span<std::uint8_t> room);
+// Ignores key_id and mac of `message`. `dscp`: of the packet, which the MAC does not cover.
+std::size_t write_signal(const SignalMessage& message, const SignalKey& key, std::span<std::uint8_t> room,
+                         std::uint8_t dscp = kSignalDscp);
 
 // Reads an IP packet for which is_signal() is true. `applied`: well-formed, `out` is complete; else
 // `malformed`, `checksum` or `version`. Does not authenticate.

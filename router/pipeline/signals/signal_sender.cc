@@ -33,6 +33,7 @@ std::optional<IpAddress> own_address(const config::Config& config, bool v6) {
 SignalSender::SignalSender(const config::Config& config, const SignalKeys& keys, Time now, UnixTime wall)
     : keys_(&keys),
       id_(config.router.id),
+      dscp_(config.router.dscp),
       from_{own_address(config, false), own_address(config, true)},
       borders_(config.signalling.borders),
       limit_(config.signalling.queue_limit) {
@@ -72,7 +73,7 @@ std::size_t SignalSender::write(const CongestionSignal& signal, Time now, UnixTi
   m.dscp = signal.dscp;
   m.kind = signal.kind;
   m.quote = signal.quote;
-  return write_signal(m, keys.front(), room);
+  return write_signal(m, keys.front(), room, dscp_);
 }
 
 void SignalSender::lost(const CongestionSignal& signal) {

@@ -62,6 +62,7 @@ class SignalSender {
 
   const SignalKeys* keys_;
   std::uint32_t id_;
+  std::uint8_t dscp_;
   std::array<std::optional<IpAddress>, 2> from_;     // IPv4, IPv6
   std::vector<config::Signalling::Border> borders_;  // longest prefix first
   SignalLimit limit_;

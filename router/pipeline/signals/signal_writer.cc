@@ -77,12 +77,13 @@ void write_object(std::uint8_t* icmp, const SignalMessage& m, std::uint8_t key_i
 
 }  // namespace
 
-std::size_t write_signal(const SignalMessage& m, const SignalKey& key, std::span<std::uint8_t> room) {
+std::size_t write_signal(const SignalMessage& m, const SignalKey& key, std::span<std::uint8_t> room,
+                         std::uint8_t dscp) {
   constexpr std::uint8_t kHops = 64;
   const bool v6 = m.from.is_v6();
   const auto ip = room.first(ip_header(v6) + kEnd);
   std::uint8_t* const icmp = &ip[ip_header(v6)];
-  write_ip(ip.data(), {m.from, m.to, kSignalDscp, kHops, v6 ? kIcmp6 : kIcmp, kEnd});
+  write_ip(ip.data(), {m.from, m.to, dscp, kHops, v6 ? kIcmp6 : kIcmp, kEnd});
   std::memset(icmp, 0, kEnd);
   icmp[0] = v6 ? kSignalIcmp6Type : kSignalIcmpType;
   icmp[v6 ? kLength6 : kLength4] = static_cast<std::uint8_t>(kQuoteBytes / (v6 ? 8 : 4));

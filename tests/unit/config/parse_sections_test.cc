@@ -30,6 +30,11 @@ Prefix prefix(const char* text) {
   return parse_prefix(text).value();
 }
 
+TEST(ParseRouter, ItsOwnDscp) {
+  EXPECT_EQ(parsed("").router.dscp, 48) << "CS6";
+  EXPECT_EQ(parsed("router: {dscp: CS7}\n").router.dscp, 56);
+}
+
 TEST(ParseDevice, EveryKind) {
   struct Case {
     const char* text;

@@ -276,6 +276,29 @@ TEST(Egress, NeighbourDiscoveryOfTheRouterGoesByTheClassOfArp) {
   EXPECT_EQ(arrivals(class_of(kBe)), 3u);
 }
 
+// RFC 4594 section 3.1.
+TEST(Egress, NeighbourDiscoveryOfTheRouterHasItsDscp) {
+  using namespace frames;
+  for (const auto& [options, dscp] : {std::pair{"", kCs6}, std::pair{"router: {dscp: AF12}\n", kAf12}}) {
+    Port p(", queues: uplink", options + std::string(kQueues));
+    const auto own = [&](const Octets& frame) {
+      rte_mbuf* m = to_mbuf(frame);
+      ++p.d.ports[1].originated;
+      p.d.egresses[1]->enqueue_own({&m, 1}, p.d.now);
+    };
+    const Octets body = Octets{136} + zeros(23);
+    own(ethernet(kIpv6) + ip6(58, body, {.hop_limit = 255}));
+    own(ethernet(kArp) + zeros(28));
+    EXPECT_EQ(p.queue(class_of(dscp), Precedence::in).arrivals, 2u) << "also where it lists the DSCP as OUT";
+    const auto sent = p.d.transmit(1);
+    ASSERT_EQ(sent.size(), 2u);
+    EXPECT_EQ(sent[0],
+              ethernet(kIpv6) +
+                  ip6(58, body, {.traffic_class = static_cast<std::uint8_t>(dscp << 2), .hop_limit = 255}));
+    EXPECT_EQ(sent[1], ethernet(kArp) + zeros(28));
+  }
+}
+
 TEST(Egress, DiscardFreesWhatIsQueued) {
   Port p(", queues: uplink", kQueues);
   p.send(kEf, 5);

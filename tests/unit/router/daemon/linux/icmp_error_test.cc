@@ -74,6 +74,20 @@ TEST_F(IcmpErrorTest, TimeExceededGoesToWhereThePacketCameFrom) {
   EXPECT_EQ(sent, error6(3, 0, 0, packet6(10), 58));
 }
 
+TEST_F(IcmpErrorTest, HasTheDscpOfTheRouter) {
+  constexpr std::uint8_t kCs7 = 56;
+  const Octets frame = udp(kPeer, "10.1.0.1", "10.2.0.1", 13);
+  errors = IcmpErrors(2, kNow, {}, kCs7);
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, frame), Result::time_exceeded);
+  Octets four = error4(11, 0, 0, frame, 41), six = error6(3, 0, 0, packet6(10), 58);
+  four[15] = kCs7 << 2;
+  frames::fix_checksum(&four[14]);
+  EXPECT_EQ(sent, four);
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, packet6(10)), Result::time_exceeded);
+  six[14] = 0x60 | kCs7 >> 2;
+  EXPECT_EQ(sent, six);
+}
+
 TEST_F(IcmpErrorTest, TooBigTellsTheMtuOfTheWayOut) {
   const Octets frame = df(udp(kPeer, "10.1.0.1", "10.2.0.1", 1400), true);
   EXPECT_EQ(report(IcmpProblem::too_big, frame, 1280), Result::too_big);

@@ -74,6 +74,21 @@ TEST_F(SignalSenderTest, SaysWhoWhereAndWhen) {
   expect_counters(sender_->counters(1, 2), 1, 0, 0);
 }
 
+TEST_F(SignalSenderTest, HasTheDscpOfTheRouter) {
+  constexpr std::uint8_t kCs6 = 48, kCs7 = 56;
+  std::array<std::uint8_t, kMaxSignalBytes> room;
+  ASSERT_GT(sender_->write(signal(), {}, kWall, room), 0u);
+  EXPECT_EQ(room[1], kCs6 << 2);
+  config_.router.dscp = kCs7;
+  restart();
+  ASSERT_GT(sender_->write(signal(), {}, kWall, room), 0u);
+  EXPECT_EQ(room[1], kCs7 << 2);
+  ASSERT_GT(sender_->write(signal(1, 2, true), {}, kWall, room), 0u);
+  EXPECT_EQ(room[0], 0x60 | kCs7 >> 2);
+  EXPECT_EQ(room[1] & 0xf0, (kCs7 & 3) << 6);
+  EXPECT_EQ(send(signal()).dscp, 12) << "the congested packet's";
+}
+
 TEST_F(SignalSenderTest, SpeaksTheFamilyOfThePacket) {
   const SignalMessage m = send(signal(1, 2, true));
   EXPECT_EQ(m.from, v6(9, 1));
