@@ -19,6 +19,7 @@
 #include "conditioners/units.h"
 #include "config/address.h"
 #include "config/conditioners.h"
+#include "config/vlan_protocol.h"
 
 namespace surety::config {
 
@@ -106,7 +107,7 @@ struct Interface {
   std::size_t port = 0;
   std::uint16_t vlan = 0;                         // VLAN ID of the only or outer tag, 1..4094
   std::uint16_t first_inner = 0, last_inner = 0;  // 0: one tag only
-  bool service_tag = false;                       // the outer tag's protocol is 802.1ad (0x88a8)
+  std::uint16_t vlan_protocol = kCustomerTag;     // of the outer tag
   std::vector<Prefix> addresses;
   std::string customer;                       // default: the interface's own name
   std::uint16_t mtu = 1500;                   // for the IP packet; default: the port's

@@ -46,7 +46,9 @@ bool read_tags(MapReader& map, Interface& i, Places& places, Problems& problems)
   const bool outer = read_integer(map.require("vlan"), 1, kMaxVlan, i.vlan, problems);
   const Node* inner = map.find("inner_vlan");
   const bool known = (!inner || read_inner(*inner, i, problems)) && outer;
-  map.read_word("vlan_protocol", i.service_tag, {{"802.1q", false}, {"802.1ad", true}});
+  map.read_word<std::uint16_t>(
+      "vlan_protocol", i.vlan_protocol,
+      {{"802.1q", kCustomerTag}, {"802.1ad", kServiceTag}, {"0x9100", 0x9100}, {"0x9200", 0x9200}});
   places.tags = map.at(inner ? "inner_vlan" : "vlan");
   places.protocol = map.at("vlan_protocol");
   return known;

@@ -95,7 +95,7 @@ void check_tags(Draft& draft) {
     // Ingress matches the outer tag with its protocol before it reads the inner one.
     const auto two = others.upper_bound(0);
     if (interface.first_inner != 0 && two != others.end() &&
-        c.interfaces[two->second].service_tag != interface.service_tag)
+        c.interfaces[two->second].vlan_protocol != interface.vlan_protocol)
       draft.problems.error(places.protocol,
                            "interface `{}` has the same outer VLAN {} with another `vlan_protocol`",
                            c.interfaces[two->second].name, interface.vlan);

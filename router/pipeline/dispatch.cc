@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/pipeline/dispatch.h"
 
+#include "config/vlan_protocol.h"
 #include "router/pipeline/wire/bytes.h"
 
 namespace surety {
@@ -18,7 +19,7 @@ Network find_network(std::span<const std::uint8_t> frame) {
   std::size_t at = kEthernet;
   if (frame.size() < at) return {};
   std::uint16_t type = load_be16(frame.data() + 12);
-  for (int tags = 0; tags < 2 && (type == 0x8100 || type == 0x88a8 || type == 0x9100); ++tags) {
+  for (int tags = 0; tags < 2 && is_vlan_tag(type); ++tags) {
     if (frame.size() < at + kTag) return {};
     type = load_be16(frame.data() + at + 2);
     at += kTag;

@@ -28,7 +28,7 @@ class InterfaceFinder {
   InterfaceIndex find(PortIndex port, std::uint16_t protocol, std::uint16_t outer,
                       std::uint16_t inner) const {
     const InterfaceIndex found = interfaces_->find(port, protocol, outer, inner);
-    if (found != kNoInterface || any_protocol_[port] == 0) [[likely]]
+    if (found != kNoInterface || any_protocol_[port] == 0 || protocol != kCustomerTag) [[likely]]
       return found;
     return interfaces_->find(port, kServiceTag, outer, inner);
   }
@@ -61,8 +61,8 @@ class InterfaceFinder {
   const Snapshot* snapshot_ = nullptr;
   const Interfaces* interfaces_ = nullptr;
   const config::Config::Pcp* pcp_ = nullptr;
-  // Indexed by port: true if the outer tag's protocol is unknown, because the kernel removes the tag and
-  // DPDK's driver restores it as 802.1Q (af_packet).
+  // Indexed by port: true if 802.1Q may have been 802.1ad, because the kernel removes either tag and DPDK's
+  // driver restores it as 802.1Q (af_packet).
   std::vector<std::uint8_t> any_protocol_;
   std::size_t ports_ = 0;
   InterfaceCounters* counters_;

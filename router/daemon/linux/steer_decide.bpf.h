@@ -67,7 +67,8 @@ struct steering {
 };
 
 static __always_inline int is_vlan(__be16 protocol) {
-  return protocol == bpf_htons(ETH_P_8021Q) || protocol == bpf_htons(ETH_P_8021AD);
+  return protocol == bpf_htons(ETH_P_8021Q) || protocol == bpf_htons(ETH_P_8021AD) ||
+         protocol == bpf_htons(ETH_P_QINQ1) || protocol == bpf_htons(ETH_P_QINQ2);
 }
 
 static __always_inline int is_link_local(const struct in6_addr* a) {

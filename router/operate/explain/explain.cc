@@ -153,9 +153,11 @@ Arrival arrival_of(const Question& q, const config::Config& config, const Interf
     }
     if (q.vlan.value_or(0) == 0) return {record.port, {}};
     const std::uint16_t inner = q.inner_vlan.value_or(0);
-    const bool service = interfaces.find(record.port, kCustomerTag, *q.vlan, inner) == kNoInterface &&
-                         interfaces.find(record.port, kServiceTag, *q.vlan, inner) != kNoInterface;
-    return {record.port, {service ? kServiceTag : kCustomerTag, *q.vlan, inner}};
+    const auto of_interface = std::ranges::find_if(kTagProtocols, [&](std::uint16_t protocol) {
+      return interfaces.find(record.port, protocol, *q.vlan, inner) != kNoInterface;
+    });
+    return {record.port,
+            {of_interface == kTagProtocols.end() ? kCustomerTag : *of_interface, *q.vlan, inner}};
   }
   refuse(fmt::format("no port or interface is called {}: `surety show interfaces` lists them", q.place));
 }

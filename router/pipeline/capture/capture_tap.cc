@@ -137,7 +137,7 @@ FrameFields fields_of(Octets frame) {
   if (frame.size() < kEthernetHeader) return f;
   std::uint16_t type = load_be16(&frame[12]);
   Octets rest = frame.subspan(kEthernetHeader);
-  for (int tags = 0; tags < 2 && (type == kCustomerTag || type == kServiceTag) && rest.size() >= 4; ++tags) {
+  for (int tags = 0; tags < 2 && is_vlan_tag(type) && rest.size() >= 4; ++tags) {
     const std::uint16_t id = load_be16(rest.data()) & 0xfff;
     if (f.vlan == 0)  // a priority tag is none
       f.tag_protocol = type, f.vlan = id;

@@ -2,6 +2,7 @@
 #include "router/pipeline/flows/flow_hash.h"
 
 #include "conditioners/rng.h"
+#include "config/vlan_protocol.h"
 #include "router/pipeline/wire/header_fields.h"
 
 namespace surety {
@@ -17,10 +18,9 @@ FlowHasher::FlowHasher(std::uint64_t seed) {
 Customer CustomerHasher::operator()(const std::uint8_t* frame, std::size_t l3_offset,
                                     std::uint8_t port) const {
   constexpr std::size_t kEthernet = 14, kTag = 4;
-  constexpr std::uint32_t kDot1q = 0x8100, kDot1ad = 0x88a8, kVlanId = 0x0fff;
+  constexpr std::uint32_t kVlanId = 0x0fff;
   std::uint64_t tags = 0;
-  const std::uint16_t type = load_be16(frame + kEthernet - 2);
-  if (type == kDot1q || type == kDot1ad) {
+  if (is_vlan_tag(load_be16(frame + kEthernet - 2))) {
     tags = std::uint64_t{load_be16(frame + kEthernet)} << 12 & kVlanId << 12;
     if (l3_offset == kEthernet + 2 * kTag) tags |= load_be16(frame + kEthernet + kTag) & kVlanId;
   }

@@ -2,9 +2,11 @@
 // The data plane's record of an interface, half a cache line.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "config/config.h"
+#include "config/vlan_protocol.h"
 
 namespace surety {
 
@@ -15,18 +17,17 @@ inline constexpr InterfaceIndex kNoInterface = 0xffff;
 inline constexpr std::size_t kMostInterfaces = 0xffff;  // ports, templates and their members together
 inline constexpr std::uint16_t kNoFilter = 0xffff;
 
-// VLAN tag protocol identifiers, IEEE 802.1Q.
-inline constexpr std::uint16_t kCustomerTag = 0x8100, kServiceTag = 0x88a8;
-
 // The tags of an interface in one word, which packets and next hops carry, so that they mean the same after
 // any reload.
 class VlanTags {
  public:
   constexpr VlanTags() = default;  // none
-  // `outer` is not 0; `inner` is 0 for one tag. `protocol`: the outer tag's; the inner tag's is 802.1Q.
+  // `outer` is not 0; `inner` is 0 for one tag. `protocol`: the outer tag's, one of kTagProtocols; the inner
+  // tag's is 802.1Q.
   constexpr VlanTags(std::uint16_t protocol, std::uint16_t outer, std::uint16_t inner)
       : word_(std::uint32_t{outer} | std::uint32_t{inner} << 12 |
-              std::uint32_t{protocol == kServiceTag} << 24) {}
+              static_cast<std::uint32_t>(std::ranges::find(kTagProtocols, protocol) - kTagProtocols.begin())
+                  << 24) {}
   static constexpr VlanTags of_word(std::uint32_t word) {
     VlanTags t;
     t.word_ = word;
@@ -37,7 +38,7 @@ class VlanTags {
   constexpr bool any() const { return word_ != 0; }
   constexpr std::uint16_t outer() const { return word_ & 0xfff; }
   constexpr std::uint16_t inner() const { return word_ >> 12 & 0xfff; }
-  constexpr std::uint16_t protocol() const { return word_ >> 24 != 0 ? kServiceTag : kCustomerTag; }
+  constexpr std::uint16_t protocol() const { return kTagProtocols[word_ >> 24 & 3]; }
   constexpr std::uint8_t bytes() const { return !any() ? 0 : inner() == 0 ? 4 : 8; }
   // The tags as in a frame, read as a little-endian word; with one tag, or none, the rest is undefined.
   constexpr std::uint64_t in_frame(std::uint8_t priority) const {

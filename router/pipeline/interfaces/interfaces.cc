@@ -138,7 +138,6 @@ InterfaceIndex Interfaces::find_room(std::size_t count, const std::vector<bool>&
 void Interfaces::fill(const config::Config& config, const Block& block, std::size_t definition) {
   const config::Interface& i = config.interfaces[definition];
   InterfaceRecord r;
-  const std::uint16_t protocol = i.service_tag ? kServiceTag : kCustomerTag;
   r.port = static_cast<std::uint8_t>(i.port);
   r.mtu = usable_mtu(i.mtu, config.ports[i.port]);
   r.link = block.first;
@@ -149,12 +148,12 @@ void Interfaces::fill(const config::Config& config, const Block& block, std::siz
   r.source_check = i.source_check;
   r.leased = may_lease(i.trust, i.addresses);
   r.live = true;
-  r.tags = VlanTags(protocol, i.vlan, i.first_inner);
+  r.tags = VlanTags(i.vlan_protocol, i.vlan, i.first_inner);
   r.is_template = i.is_template();
   records_[block.first] = r;
   r.is_template = false;
   for (std::size_t m = 0; m < i.members(); ++m) {
-    r.tags = VlanTags(protocol, i.vlan, static_cast<std::uint16_t>(i.first_inner + m));
+    r.tags = VlanTags(i.vlan_protocol, i.vlan, static_cast<std::uint16_t>(i.first_inner + m));
     records_[block.first + 1 + m] = r;
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/pipeline/wire/headers.h"
 
+#include "config/vlan_protocol.h"
 #include "router/pipeline/wire/parse_ordinary.h"
 
 namespace surety {
@@ -12,17 +13,10 @@ using detail::Frame, detail::kEthernetHeader, detail::kIpv4, detail::kIpv6, deta
 enum Ethertype : std::uint16_t {
   kLastLlcLength = 1500,  // IEEE 802.3: up to here the field is a length
   kArp = 0x0806,
-  kVlan = 0x8100,
   kSlowProtocols = 0x8809,
   kEapol = 0x888e,
-  kServiceVlan = 0x88a8,
   kLldp = 0x88cc,
-  kOldServiceVlan = 0x9100,
 };
-
-constexpr bool is_tag(std::uint16_t type) {
-  return type == kVlan || type == kServiceVlan || type == kOldServiceVlan;
-}
 
 // Parses frames that are neither IPv4 nor IPv6.
 ParseOutcome parse_other(const Frame& f, std::uint16_t type, ParsedPacket& out) {
@@ -54,7 +48,7 @@ ParseOutcome parse_other(const Frame& f, std::uint16_t type, ParsedPacket& out) 
     return detail::dropped(DropReason::foreign_mac);
 
   std::uint16_t type = load_be16(f.bytes + 12);
-  for (int tags = 0; is_tag(type); ++tags) {
+  for (int tags = 0; is_vlan_tag(type); ++tags) {
     if (tags == 2) return detail::dropped(DropReason::vlan_depth);
     if (f.available() < 4) return detail::dropped(DropReason::truncated);
     const auto id = static_cast<std::uint16_t>(load_be16(f.ip()) & 0x0fff);

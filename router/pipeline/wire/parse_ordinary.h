@@ -2,6 +2,7 @@
 // Parses ordinary packets in a loop over a burst: parse() without its calls, which cost as much as the work.
 #pragma once
 
+#include "config/vlan_protocol.h"
 #include "router/pipeline/wire/parse_ipv4.h"
 #include "router/pipeline/wire/parse_ipv6.h"
 
@@ -33,14 +34,14 @@ class OrdinaryParser {
   [[gnu::always_inline]] bool tagged(const std::uint8_t* frame, std::size_t size, ParsedPacket& out,
                                      const Whose& whose) const {
     constexpr std::size_t kTwoTags = detail::kEthernetHeader + 8;
-    constexpr std::uint16_t kCustomer = 0x8100, kService = 0x88a8, kVlanId = 0x0fff;
+    constexpr std::uint16_t kVlanId = 0x0fff;
     if (size < kTwoTags + 20 || load<std::uint64_t>(frame) << 16 != station_) [[unlikely]]
       return false;
     const std::uint16_t outer = load_be16(frame + 12);
-    if (outer != kCustomer && outer != kService) [[unlikely]]
+    if (!is_vlan_tag(outer)) [[unlikely]]
       return false;
     const auto vlan = static_cast<std::uint16_t>(load_be16(frame + 14) & kVlanId);
-    const bool two = load_be16(frame + 16) == kCustomer;
+    const bool two = load_be16(frame + 16) == kCustomerTag;
     const auto inner = static_cast<std::uint16_t>(two ? load_be16(frame + 18) & kVlanId : 0);
     const std::size_t l3 = two ? kTwoTags : detail::kEthernetHeader + 4;
     const std::uint16_t type = load_be16(frame + l3 - 2);

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "router/pipeline/interfaces/interface_record.h"
+#include "config/vlan_protocol.h"
 #include "router/pipeline/wire/bytes.h"
 
 namespace surety::lab {
@@ -17,8 +17,7 @@ inline constexpr std::size_t kEthernet = 14, kTag = 4;
 inline std::size_t ip_offset(const std::uint8_t* frame) {
   std::size_t at = kEthernet;
   while (at < kEthernet + 2 * kTag) {
-    const std::uint16_t type = load_be16(frame + at - 2);
-    if (type != kCustomerTag && type != kServiceTag) break;
+    if (!is_vlan_tag(load_be16(frame + at - 2))) break;
     at += kTag;
   }
   return at;

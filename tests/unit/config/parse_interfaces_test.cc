@@ -44,7 +44,7 @@ TEST(ParseInterface, WhatItDoesNotSayIsOfItsPort) {
   EXPECT_FALSE(i.is_template());
   EXPECT_EQ(i.count(), 1u);
   EXPECT_EQ(i.members(), 0u);
-  EXPECT_FALSE(i.service_tag);
+  EXPECT_EQ(i.vlan_protocol, 0x8100);
   EXPECT_THAT(i.addresses, IsEmpty());
   EXPECT_EQ(i.customer, "i");
   EXPECT_EQ(i.mtu, 2000);
@@ -77,7 +77,7 @@ TEST(ParseInterface, EveryOption) {
   EXPECT_EQ(i.first_inner, 4094);
   EXPECT_EQ(i.last_inner, 4094);
   EXPECT_FALSE(i.is_template());
-  EXPECT_TRUE(i.service_tag);
+  EXPECT_EQ(i.vlan_protocol, 0x88a8);
   EXPECT_THAT(i.addresses, ElementsAre(prefix("10.1.0.1/30"), prefix("2001:db8::1/64")));
   EXPECT_EQ(i.customer, "acme");
   EXPECT_EQ(i.mtu, 1280);
@@ -93,6 +93,12 @@ TEST(ParseInterface, EveryOption) {
   EXPECT_EQ(i.weight, 10000u);
   EXPECT_EQ(i.queues, 1u);
   EXPECT_EQ(c.interfaces[1].twin, "");
+}
+
+TEST(ParseInterface, TheOuterTagMayHaveAnOldProtocol) {
+  EXPECT_EQ(interface("port: a, vlan: 7, vlan_protocol: 802.1q").vlan_protocol, 0x8100);
+  EXPECT_EQ(interface("port: a, vlan: 7, vlan_protocol: '0x9100'").vlan_protocol, 0x9100);
+  EXPECT_EQ(interface("port: a, vlan: 7, inner_vlan: 8, vlan_protocol: 0x9200").vlan_protocol, 0x9200);
 }
 
 TEST(ParseInterface, TheSourceCheckFollowsItsOwnTrust) {

@@ -105,6 +105,46 @@ TEST(InterfacesInThePipeline, WhatLeavesHasTheTagsOfItsInterface) {
   d.expect_law();
 }
 
+// Devices older than 802.1ad: 0x9100 and 0x9200 outside, 0x8100 inside.
+TEST(InterfacesInThePipeline, TheOuterTagMayHaveAnOldProtocol) {
+  for (const char* device : {"", "device: af_packet lan0, "})
+    for (const std::uint16_t protocol : {std::uint16_t{0x9100}, std::uint16_t{0x9200}}) {
+      const std::string word = protocol == 0x9100 ? "'0x9100'" : "'0x9200'";
+      Bed d(std::string("version: 1\nports:\n  lan0: {") + device +
+            "addresses: 10.1.0.254/16, source_check: off}\n"
+            "  wan0: {trust: core, addresses: 10.2.0.254/16}\ninterfaces:\n"
+            "  one: {port: lan0, vlan: 7, vlan_protocol: " +
+            word +
+            ", source_check: off}\n"
+            "  two: {port: lan0, vlan: 8, inner_vlan: 9, vlan_protocol: " +
+            word +
+            ", source_check: off}\n"
+            "  ad: {port: lan0, vlan: 10, vlan_protocol: 802.1ad, source_check: off}\n"
+            "pcp: {5: [EF]}\n");
+      d.route("10.2.0.0/16", {test::ready(1)});
+      d.route("10.7.0.0/24", {test::ready_by(0, *d.current->interfaces, d.index(0))});
+      d.route("10.9.0.0/16", {test::ready_by(0, *d.current->interfaces, d.index(1))});
+      const auto fate = [&](const Octets& tags) { return d.fate(tagged(tags, packet())); };
+      EXPECT_EQ(fate(tag(protocol, 7)), "to 1");
+      EXPECT_EQ(fate(tag(protocol, 0xa007)), "to 1") << "with a priority";
+      EXPECT_EQ(fate(tag(0x8100, 7)), "drop vlan_unknown");
+      EXPECT_EQ(fate(tag(0x88a8, 7)), "drop vlan_unknown");
+      EXPECT_EQ(fate(tag(protocol, 8) + tag(0x8100, 9)), "to 1");
+      EXPECT_EQ(fate(tag(protocol, 8) + tag(protocol, 9)), "drop vlan_unknown") << "an inner tag of it";
+      EXPECT_EQ(fate(tag(protocol, 10)), "drop vlan_unknown") << "802.1ad's, which no kernel has removed";
+      EXPECT_EQ(fate(tag(0x9300, 7)), "drop ethertype");
+      const auto leaves = [&](std::uint32_t to, std::uint8_t tos) {
+        EXPECT_EQ(d.fate(ethernet(kIpv4, test::port_mac(1)) + packet(kOut, to, tos), 1), "to 0");
+        const Octets frame = d.transmit(0).at(0);
+        return Octets(frame.begin() + 12, frame.end() - 48);
+      };
+      d.transmit(1);
+      EXPECT_EQ(leaves(kAcme, 46 << 2), tag(protocol, 5u << 13 | 7) + be16(kIpv4));
+      EXPECT_EQ(leaves(0x0a090001, 0), tag(protocol, 8) + tag(0x8100, 9) + be16(kIpv4));
+      d.expect_law();
+    }
+}
+
 TEST(InterfacesInThePipeline, AnInterfaceHasAnMtuOfItsOwn) {
   Bed d(yaml(), {.peers = {KernelPeer::twin, KernelPeer::twin}, .ring = 64});
   d.route("10.7.0.0/24", {test::ready_by(0, *d.current->interfaces, d.index(0))});

@@ -218,7 +218,9 @@ TEST_F(SteerTest, SourcesOfPacketsForTheRouterAreChecked) {
 // Interfaces are the data plane's, whatever comes by them; VLAN 0 is a priority and no tag.
 TEST_F(SteerTest, BehindTagsAllIsTransit) {
   const Octets priority{0x81, 0x00, 0xa0, 0x00};
-  for (const Octets& tags : {kTag, kOuterTag, kOuterTag + kTag, kTag + kTag, priority + kTag})
+  const Octets old{0x91, 0x00, 0x00, 0x64}, older{0x92, 0x00, 0x00, 0x64};
+  for (const Octets& tags :
+       {kTag, kOuterTag, kOuterTag + kTag, kTag + kTag, priority + kTag, old, old + kTag, older})
     for (const Octets& rest :
          {ipv4("10.2.0.1"), ipv4("10.1.0.254"), ipv6("2001:db8::fe"), Octets{0x08, 0x06}})
       EXPECT_EQ(decision(frame(tags + rest)), "transit");

@@ -67,6 +67,7 @@ struct QuestionPlace : testing::Test {
   config::Config config = test::configured(
       "version: 1\nrouter: {name: r}\nports: {lan: {}, wan: {trust: core}}\n"
       "interfaces:\n  acme: {port: lan, vlan: 107}\n  s: {port: wan, vlan: 9, vlan_protocol: 802.1ad}\n"
+      "  old: {port: wan, vlan: 10, vlan_protocol: '0x9100'}\n"
       "  homes: {port: lan, vlan: 200, inner_vlan: 1-9, vlan_protocol: 802.1ad}\n");
   Interfaces interfaces{config};
   Arrival at(const std::string& place) {
@@ -89,6 +90,9 @@ TEST_F(QuestionPlace, IsAPortOrAnInterface) {
   EXPECT_EQ(at("homes.8").tags, VlanTags(kServiceTag, 200, 8));
   const Question q = parse_question(std::string("wan vlan=9 ") + kFlow);
   EXPECT_EQ(arrival_of(q, config, interfaces).tags, VlanTags(kServiceTag, 9, 0));
+  EXPECT_EQ(at("old").tags, VlanTags(0x9100, 10, 0));
+  EXPECT_EQ(at("wan vlan=10").tags, VlanTags(0x9100, 10, 0));
+  EXPECT_EQ(at("wan vlan=11").tags, VlanTags(kCustomerTag, 11, 0));
 }
 
 TEST_F(QuestionPlace, SaysWhyItIsNone) {

@@ -51,6 +51,10 @@ TEST(FrameFields, TagsAreReadAndAPriorityTagIsNone) {
   EXPECT_EQ(two.vlan, 200);
   EXPECT_EQ(two.inner_vlan, 8);
   EXPECT_TRUE(two.ip);
+  const auto old = fields_of(ethernet(0x9100) + vlan(7, kIpv4) + ip);
+  EXPECT_EQ(old.tag_protocol, 0x9100);
+  EXPECT_EQ(old.vlan, 7);
+  EXPECT_TRUE(old.ip);
   EXPECT_EQ(fields_of(ethernet(0x8100) + vlan(0xe000, kIpv4) + ip).vlan, 0);
 }
 

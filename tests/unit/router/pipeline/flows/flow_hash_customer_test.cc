@@ -51,7 +51,8 @@ TEST(Customer, OfAFrameIsThatOfItsKey) {
   const Octets v4 = ip4(17, udp(1, 2, 8)), v6 = ip6(17, udp(1, 2, 8));
   for (const Octets& frame :
        {ethernet(kIpv4) + v4, ethernet(kIpv6) + v6, ethernet(0x8100) + vlan(0x2064, kIpv4) + v4,
-        ethernet(0x88a8) + vlan(100, 0x8100) + vlan(7, kIpv6) + v6}) {
+        ethernet(0x88a8) + vlan(100, 0x8100) + vlan(7, kIpv6) + v6,
+        ethernet(0x9100) + vlan(100, 0x8100) + vlan(7, kIpv4) + v4, ethernet(0x9200) + vlan(9, kIpv6) + v6}) {
     ParsedPacket h;
     ASSERT_TRUE(parse(frame, our_context(), h).forwards());
     EXPECT_EQ(kWho(frame.data(), h.l3_offset, 2), kWho(h.key, 2));

@@ -77,6 +77,7 @@ TEST(Headers, VlanTags) {
       {ethernet(0x8100) + vlan(1, kIpv4) + kV4, 1, 0, 18},
       {ethernet(0x88a8) + vlan(0xffff, kIpv4) + kV4, 0xfff, 0, 18},
       {ethernet(0x9100) + vlan(0x2123, kIpv6) + kV6, 0x123, 0, 18},
+      {ethernet(0x9200) + vlan(7, 0x8100) + vlan(8, kIpv4) + kV4, 7, 8, 22},
       {ethernet(0x8100) + vlan(0xa000, kIpv4) + kV4, 0, 0, 18},  // priority tag
       {ethernet(0x88a8) + vlan(7, 0x8100) + vlan(8, kIpv4) + kV4, 7, 8, 22},
       {ethernet(0x8100) + vlan(7, 0x8100) + vlan(8, kIpv6) + kV6, 7, 8, 22},
@@ -227,6 +228,19 @@ bool expect_tagged_agrees(const Octets& frame, const ParseOutcome& complete, con
   if (!OrdinaryParser(our_context()).tagged(frame.data(), frame.size(), q, ours)) return false;
   EXPECT_TRUE(complete.forwards() && same(p, q));
   return true;
+}
+
+// An interface below an old outer tag is as fast as others.
+TEST(Headers, OrdinaryPacketsBehindOldTagsTakeTheStraightLine) {
+  for (const std::uint16_t protocol : kTagProtocols) {
+    const Octets frame = ethernet(protocol) + vlan(7, 0x8100) + vlan(8, kIpv4) + kV4;
+    ParsedPacket p;
+    const ParseOutcome outcome = parse_exact(frame, p);
+    EXPECT_TRUE(expect_tagged_agrees(frame, outcome, p)) << protocol;
+  }
+  const Octets other = ethernet(0x9300) + vlan(7, kIpv4) + kV4;
+  ParsedPacket p;
+  EXPECT_FALSE(expect_tagged_agrees(other, parse_exact(other, p), p));
 }
 
 void expect_within(const Octets& frame, const ParsedPacket& p) {
