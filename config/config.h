@@ -107,7 +107,7 @@ struct Interface {
   std::size_t port = 0;
   std::uint16_t vlan = 0;                         // VLAN ID of the only or outer tag, 1..4094
   std::uint16_t first_inner = 0, last_inner = 0;  // 0: one tag only
-  std::uint16_t vlan_protocol = kCustomerTag;     // of the outer tag
+  std::uint16_t vlan_protocol = kCustomerTag;     // the outer tag's TPID
   std::vector<Prefix> addresses;
   std::string customer;                       // default: the interface's own name
   std::uint16_t mtu = 1500;                   // for the IP packet; default: the port's
@@ -128,7 +128,7 @@ struct Interface {
 };
 
 struct NextHop {
-  std::optional<IpAddress> via;             // none: connected through `port`
+  std::optional<IpAddress> via;             // none: connected through `port`; to IPv4 also by IPv6 (RFC 8950)
   std::optional<std::size_t> port;          // none: found through the addresses
   std::optional<std::size_t> interface {};  // index into Config::interfaces; not with `port`
 };
@@ -136,6 +136,9 @@ struct Route {
   Prefix to;                       // masked
   std::vector<NextHop> next_hops;  // more than one: ECMP; empty with `blackhole`
   bool blackhole = false;
+  // The lowest metric that has a port that is up is used, among the routes of one prefix.
+  static constexpr std::uint32_t kDefaultMetric = 1;
+  std::uint32_t metric = kDefaultMetric;
 };
 struct Neighbor {
   IpAddress address;

@@ -16,15 +16,16 @@ bool is_template(std::optional<std::size_t> interface, const Draft& draft) {
   return interface && draft.config.interfaces[*interface].is_template();
 }
 
-// `via: A`, `via: [A, B]` (ECMP), with `outlet` where all of them are behind one.
+// `via: A`, `via: [A, B]` (ECMP), with `outlet` where all of them are behind one. IPv4 also goes by gateways
+// of IPv6 (RFC 8950).
 void read_gateways(const Node& via, NextHop outlet, const Prefix& to, Route& route, std::vector<Mark>& places,
                    Problems& problems) {
   for (const Node* n : list_of(via)) {
     IpAddress gateway;
     if (!read_value(*n, gateway, problems)) continue;
-    if (gateway.is_v6() != to.address.is_v6()) {
-      problems.error(n->mark, "gateway `{}` and destination `{}` are of different address families",
-                     to_string(gateway), to_string(to));
+    if (to.address.is_v6() && !gateway.is_v6()) {
+      problems.error(n->mark, "destination `{}` is IPv6: gateway `{}` must be, too", to_string(to),
+                     to_string(gateway));
       continue;
     }
     if (!is_unicast(gateway)) {
@@ -69,6 +70,7 @@ bool read_route(const Node& node, Route& route, std::vector<Mark>& places, Draft
   NextHop outlet;
   const Node* by = read_outlet(map, outlet.port, outlet.interface, draft);
   map.read("blackhole", route.blackhole);
+  read_integer(map.find("metric"), 1, UINT32_MAX, route.metric, problems);
   if (node.kind != Node::Kind::map) return known;
   if (route.blackhole && (via || by)) {
     problems.error(map.at("blackhole"),
@@ -107,17 +109,19 @@ const Node* read_outlet(MapReader& map, std::optional<std::size_t>& port,
 }
 
 void read_routes(const Node& node, Draft& draft) {
-  std::map<std::string, Mark> lines;
+  std::map<std::pair<std::string, std::uint32_t>, Mark> lines;
   for (const Node* n :
        sequence(node, "routes, like `- {to: 198.51.100.0/24, via: 10.2.0.1}`", draft.problems)) {
     Route route;
     std::vector<Mark> gateways;
     const bool known = read_route(*n, route, gateways, draft);
-    const auto [it, fresh] = lines.emplace(known ? to_string(route.to) : std::string(), n->mark);
+    const auto [it, fresh] =
+        lines.emplace(std::pair(known ? to_string(route.to) : std::string(), route.metric), n->mark);
     if (known && !fresh) {
       draft.problems.error(n->mark,
-                           "`{}` already has a route, at {}; for several gateways write `via: [A, B]`",
-                           it->first, line_name(it->second));
+                           "`{}` already has a route, at {}; for several gateways write `via: [A, B]`, for a "
+                           "backup another `metric`",
+                           it->first.first, line_name(it->second));
     }
     draft.config.routes.push_back(std::move(route));
     draft.route_places.push_back(n->mark);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "config/address.h"
@@ -118,6 +119,24 @@ void check_neighbor(Draft& draft, const Links& links, std::size_t n) {
   }
 }
 
+// A blackhole needs no port, and is always preferred to routes of a higher metric.
+void check_backups(Draft& draft) {
+  const std::vector<Route>& routes = draft.config.routes;
+  std::map<Prefix, std::size_t> blackholes;  // the best of each prefix
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    if (!routes[i].blackhole) continue;
+    const auto at = blackholes.emplace(routes[i].to, i).first;
+    if (routes[i].metric < routes[at->second].metric) at->second = i;
+  }
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    const auto hole = blackholes.find(routes[i].to);
+    if (hole != blackholes.end() && routes[hole->second].metric < routes[i].metric)
+      draft.problems.warning(draft.route_places[i],
+                             "this route is never used: the blackhole at {} has a lower `metric`",
+                             line_name(draft.route_places[hole->second]));
+  }
+}
+
 // True if a route leaves by a port or interface with this trust, as far as the file shows.
 bool leaves_by(const Route& route, Port::Trust trust, const Config& c) {
   const auto leads = [&](const auto& x, const NextHop& hop) {
@@ -155,6 +174,7 @@ void warn_about_routes(Draft& draft) {
   const Links links(draft.config);
   for (std::size_t n = 0; n < draft.config.neighbors.size(); ++n) check_neighbor(draft, links, n);
   check_way_out(draft);
+  check_backups(draft);
   const std::size_t room = draft.config.dpdk.max_routes;
   if (draft.config.routes.size() > room)
     draft.problems.warning(

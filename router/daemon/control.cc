@@ -177,6 +177,7 @@ void Control::round(std::chrono::milliseconds patience) {
   if (now >= next_ask_) {
     next_ask_ = now + kAskEvery;
     resolve_gateways();
+    kernel_.follow_links();  // a gateway may be on the subnet of an address that has come or gone
   }
   if (watch_.look(now)) programs_.keep_diverting();
   const bool up = punts_.deliver(now), down = collector_.collect(clock_.now());

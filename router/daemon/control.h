@@ -68,7 +68,10 @@ class Control : public NetlinkMonitor::Handler {
   // ports are not touched after the call.
   void configure(const config::Config& config, std::shared_ptr<const Interfaces> interfaces = nullptr);
   // Moves routes away from a port that will be removed, where alternatives exist.
-  void withdraw(std::size_t port) { routes_.set_port_up(port, false); }
+  void withdraw(std::size_t port) {
+    routes_.set_port_up(port, false);
+    kernel_.follow_links();
+  }
 
   // Leaves the entries in the kernel to a new process, and returns the state for it.
   Known leave();

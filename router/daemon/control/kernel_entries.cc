@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "router/pipeline/routes/routes.h"
-
 namespace surety {
 
 KernelEntries::~KernelEntries() {
@@ -123,7 +121,9 @@ std::vector<RouteEvent> KernelEntries::routes_of_config() const {
   const config::Config& config = links_.config();
   if (!config.kernel.static_routes) return routes;
   for (const config::Route& route : config.routes) {
-    RouteEvent& event = routes.emplace_back(RouteEvent{.to = route.to, .blackhole = route.blackhole});
+    if (std::ranges::find(passed_over_, std::pair(route.to, route.metric)) != passed_over_.end()) continue;
+    RouteEvent& event =
+        routes.emplace_back(RouteEvent{.to = route.to, .metric = route.metric, .blackhole = route.blackhole});
     for (const config::NextHop& hop : route.next_hops) {
       const ControlPort* out = nullptr;
       if (hop.port) out = &links_.ports()[*hop.port];
@@ -143,7 +143,12 @@ void KernelEntries::set_routes() {
     kernel_routes_.emplace(*commands_, [](const std::string& refused) {
       spdlog::info("kernel route not changed: {}", refused);
     });
+  passed_over_ = routes_.passed_over();
   kernel_routes_->want(routes_of_config());
+}
+
+void KernelEntries::follow_links() {
+  if (kernel_routes_ && passed_over_ != routes_.passed_over()) set_routes();
 }
 
 void KernelEntries::on(const AddressEvent& event) {

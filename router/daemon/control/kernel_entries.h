@@ -18,10 +18,9 @@
 #include "router/daemon/linux/kernel_routes.h"
 #include "router/daemon/linux/netlink_commands.h"
 #include "router/pipeline/routes/route_events.h"
+#include "router/pipeline/routes/routes.h"
 
 namespace surety {
-
-class Routes;
 
 class KernelEntries {
  public:
@@ -59,8 +58,11 @@ class KernelEntries {
   // Removes all neighbours of a link.
   void remove_neighbors(const ControlPort& c);
 
-  // Sets the routes of the configuration, at the start and when it changes.
+  // Sets the routes of the configuration, at the start and when it changes; without those that the data plane
+  // passes over (Routes::passed_over()).
   void set_routes();
+  // Called when links have gone up or down.
+  void follow_links();
   // Makes a bounded number of changes to routes; true: there are more.
   bool work() { return kernel_routes_ && kernel_routes_->work(); }
 
@@ -89,6 +91,7 @@ class KernelEntries {
   const Routes& routes_;
   std::optional<NetlinkCommands> commands_;
   std::optional<KernelRoutes> kernel_routes_;
+  std::vector<Routes::StaticRoute> passed_over_;
   std::set<DeviceAddress> given_;  // addresses to remove
   std::map<DeviceAddress, std::string> refused_;
   bool left_ = false;

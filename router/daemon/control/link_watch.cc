@@ -41,6 +41,7 @@ void LinkWatch::follow(ControlPort& c, bool up, Time now) {
     state.changes += state.up.has_value();
     tell(c, up, now);
     routes_.set_port_up(c.index, up);
+    kernel_.follow_links();
   }
   state.up = up;
   try {
@@ -66,6 +67,7 @@ void LinkWatch::on(const LinkEvent& event, Time now) {
   }
   const bool was_down = std::exchange(state.in_kernel, event.up) == false;
   if (event.up && was_down) kernel_.restore(*c, event);
+  kernel_.follow_links();
   // A change while the link is up is the operator's; the MTU at link-up may be reported more than once.
   const bool changed = std::exchange(state.told_mtu, event.mtu) != event.mtu;
   // The first event counts, up or down: the link may be down by the time of the event.

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kChangesPerRound = 256;  // some microseconds each
 
-// True if the next hops are the same; the kernel adds devices to gateways, and changes the order.
+// True if the next hops of a wanted route are those of a route in the kernel, which adds devices to gateways,
+// and changes the order.
 bool same_way(const RouteEvent& a, const RouteEvent& b) {
   const auto gateways = [](const RouteEvent& r) {
     std::vector<IpAddress> all;
@@ -24,7 +25,13 @@ bool same_way(const RouteEvent& a, const RouteEvent& b) {
   const auto device = [](const RouteEvent& r) {
     return r.next_hops.size() == 1 && !r.next_hops[0].via ? r.next_hops[0].ifindex : 0;
   };
-  return a.blackhole == b.blackhole && gateways(a) == gateways(b) && device(a) == device(b);
+  const auto has = [&](const RouteNextHop& hop) {
+    return hop.ifindex == 0 || std::ranges::any_of(b.next_hops, [&](const RouteNextHop& other) {
+             return other.via == hop.via && other.ifindex == hop.ifindex;
+           });
+  };
+  return a.blackhole == b.blackhole && gateways(a) == gateways(b) && device(a) == device(b) &&
+         std::ranges::all_of(a.next_hops, has);
 }
 
 }  // namespace
@@ -33,9 +40,9 @@ KernelRoutes::KernelRoutes(NetlinkCommands& commands, Refused refused)
     : commands_(commands), refused_(std::move(refused)) {}
 
 KernelRoutes::~KernelRoutes() {
-  for (const Prefix& to : given_) {
+  for (const auto& [to, metric] : given_) {
     try {
-      commands_.remove_route(to, kMetric);
+      commands_.remove_route(to, metric);
     } catch (const std::runtime_error&) {
       // The kernel has taken it away already, with a device or its address.
     }
@@ -43,39 +50,49 @@ KernelRoutes::~KernelRoutes() {
 }
 
 void KernelRoutes::want(const std::vector<RouteEvent>& routes) {
-  for (const auto& [to, route] : wanted_) to_settle_.insert(to);
-  wanted_.clear();
-  told_.clear();
+  std::map<Place, RouteEvent> before = std::exchange(wanted_, {});
   for (const RouteEvent& route : routes) {
-    wanted_[route.to] = route;
-    to_settle_.insert(route.to);
+    const Place at = place_of(route);
+    const auto known = before.find(at);
+    const bool same =
+        known != before.end() && same_way(route, known->second) && same_way(known->second, route);
+    if (known != before.end()) before.erase(known);
+    wanted_[at] = route;
+    if (same) continue;
+    to_settle_.insert(at);
+    told_.erase(at);
+  }
+  for (const auto& [at, route] : before) {
+    to_settle_.insert(at);
+    told_.erase(at);
   }
 }
 
 void KernelRoutes::on(const RouteEvent& event) {
   if (event.protocol != kProtocol) return on_others(event);
   if (event.action == EventAction::add) {
-    there_[event.to] = event;
-    seen_.insert(event.to);
+    there_[place_of(event)] = event;
+    seen_.insert(place_of(event));
   } else {
-    there_.erase(event.to);
+    there_.erase(place_of(event));
   }
-  to_settle_.insert(event.to);
+  to_settle_.insert(place_of(event));
 }
 
-// A metric has place for one route: ours was replaced, or may be added.
+// Ours was replaced, or may be added, or is beside another one of its metric (`ip route append`).
 void KernelRoutes::on_others(const RouteEvent& event) {
-  if (event.metric != kMetric || !wanted_.contains(event.to)) return;
-  if (event.action == EventAction::add) there_.erase(event.to);
-  to_settle_.insert(event.to);
+  if (!wanted_.contains(place_of(event))) return;
+  const bool beside = event.order != RouteOrder::replace && event.order != RouteOrder::only;
+  if (event.action == EventAction::add && !beside) there_.erase(place_of(event));
+  to_settle_.insert(place_of(event));
 }
 
 // Routes not repeated are gone: a device that goes down removes them without events.
 void KernelRoutes::end_sync() {
   synced_ = true;
   std::erase_if(there_, [&](const auto& route) { return !seen_.contains(route.first); });
-  for (const auto& [to, route] : wanted_)
-    if (!there_.contains(to)) to_settle_.insert(to);
+  for (const auto& [at, route] : wanted_)
+    if (!there_.contains(at)) to_settle_.insert(at);
 }
 
 bool KernelRoutes::work() {
@@ -88,28 +105,31 @@ bool KernelRoutes::work() {
 // An operator's route is his, though it has the metric of ours.
 void KernelRoutes::enter(const RouteEvent& route, bool ours_is_there) {
   if (ours_is_there)
-    commands_.replace_route(route.to, kMetric, route);
-  else if (commands_.add_route(route.to, kMetric, route) == Added::already_there)
-    throw std::runtime_error("another program has set a route with metric " + std::to_string(kMetric) +
+    commands_.replace_route(route.to, route.metric, route);
+  else if (commands_.add_route(route.to, route.metric, route) == Added::already_there)
+    throw std::runtime_error("another program has set a route with metric " + std::to_string(route.metric) +
                              ", which stays");
-  there_[route.to] = route;  // until the kernel reports it
-  seen_.insert(route.to);
+  there_[place_of(route)] = route;  // until the kernel reports it
+  seen_.insert(place_of(route));
 }
 
-void KernelRoutes::settle(const Prefix& to) {
-  const auto wanted = wanted_.find(to);
-  const auto there = there_.find(to);
+void KernelRoutes::settle(const Place& at) {
+  const auto wanted = wanted_.find(at);
+  const auto there = there_.find(at);
   try {
     if (wanted == wanted_.end()) {
-      if (there != there_.end()) commands_.remove_route(to, kMetric);
-      given_.erase(to);
+      if (there != there_.end()) {
+        commands_.remove_route(at.first, at.second);
+        there_.erase(there);
+      }
+      given_.erase(at);
     } else {
       if (there == there_.end() || !same_way(wanted->second, there->second))
         enter(wanted->second, there != there_.end());
-      given_.insert(to);  // possibly a route of an earlier run
+      given_.insert(at);  // possibly a route of an earlier run
     }
   } catch (const std::runtime_error& e) {
-    if (told_.insert(to).second && refused_) refused_(to_string(to) + ": " + e.what());
+    if (told_.insert(at).second && refused_) refused_(to_string(at.first) + ": " + e.what());
   }
 }
 

@@ -3,14 +3,15 @@
 // scrape, BGP) reach all destinations that the data plane reaches.
 //
 // The routes have a protocol number of their own (83, `surety`), by which a later run finds the routes of an
-// earlier one, and metric 1: other programs' routes for the same prefix stay beside them, or, with metric 1
-// too, replace them. One thread; nothing here blocks.
+// earlier one, and the metrics of YAML (1 by default): other programs' routes for the same prefix stay beside
+// them, or, with the same metric, replace them. One thread; nothing here blocks.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "router/daemon/linux/netlink_commands.h"
@@ -20,8 +21,6 @@ namespace surety {
 
 class KernelRoutes {
  public:
-  static constexpr std::uint32_t kMetric = 1;
-
   // `refused`: called once for each route that the kernel refuses, e.g. because its gateway is behind no
   // device of the kernel; tried again after each resynchronisation with the kernel, and by
   // try_again().
@@ -34,7 +33,7 @@ class KernelRoutes {
   // Leaves the routes in the kernel: the next run has the same ones, or finds them.
   void leave() { given_.clear(); }
 
-  // Replaces the set of routes. Next hops as for NetlinkCommands::add_route().
+  // Replaces the set of routes, one of each prefix and metric. Next hops as for NetlinkCommands::add_route().
   void want(const std::vector<RouteEvent>& routes);
 
   // Handles a route event of the kernel, for our routes and others'.
@@ -50,14 +49,17 @@ class KernelRoutes {
 
  private:
   void on_others(const RouteEvent& event);
-  void settle(const Prefix& to);
+  // A prefix and a metric, for which the kernel has one route.
+  using Place = std::pair<Prefix, std::uint32_t>;
+  static Place place_of(const RouteEvent& route) { return {route.to, route.metric}; }
+  void settle(const Place& at);
   void enter(const RouteEvent& route, bool ours_is_there);
 
   NetlinkCommands& commands_;
   Refused refused_;
-  std::map<Prefix, RouteEvent> wanted_, there_;  // there_: as reported by the kernel
-  std::set<Prefix> given_, seen_, told_;         // since the start, in this sync, since the last want()
-  std::set<Prefix> to_settle_;
+  std::map<Place, RouteEvent> wanted_, there_;  // there_: as reported by the kernel
+  std::set<Place> given_, seen_, told_;         // since the start, in this sync, since the last want()
+  std::set<Place> to_settle_;
   bool synced_ = false;  // false until the first sync: leftover routes are not known yet
 };
 

@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <stdexcept>
 #include <system_error>
 
@@ -33,6 +34,15 @@ class Request {
   }
   void put(std::uint16_t type, const IpAddress& a) { mnl_attr_put(header_, type, a.size(), a.data()); }
   void put(std::uint16_t type, const MacAddress& mac) { mnl_attr_put(header_, type, mac.size(), mac.data()); }
+  // RTA_GATEWAY, or RTA_VIA for a gateway of the other family than the route's (struct rtvia).
+  void put_gateway(const IpAddress& to, const IpAddress& gateway) {
+    if (gateway.is_v6() == to.is_v6()) return put(RTA_GATEWAY, gateway);
+    std::array<std::uint8_t, sizeof(__kernel_sa_family_t) + 16> via{};
+    const __kernel_sa_family_t family = gateway.is_v6() ? AF_INET6 : AF_INET;
+    std::memcpy(via.data(), &family, sizeof(family));
+    std::memcpy(via.data() + sizeof(family), gateway.data(), gateway.size());
+    mnl_attr_put(header_, RTA_VIA, sizeof(family) + gateway.size(), via.data());
+  }
   void put(std::uint16_t type, std::uint32_t value) { mnl_attr_put_u32(header_, type, value); }
   void put_byte(std::uint16_t type, std::uint8_t value) { mnl_attr_put_u8(header_, type, value); }
   nlattr* nest(std::uint16_t type) { return mnl_attr_nest_start(header_, type); }
@@ -220,14 +230,14 @@ NetlinkCommands::Answer NetlinkCommands::enter_route(std::uint16_t flags, const 
   m.rtm_scope = on_link && !to.address.is_v6() ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
   if (hops.size() == 1) {
     m.rtm_flags = flags_of(hops[0]);
-    if (hops[0].via) request.put(RTA_GATEWAY, *hops[0].via);
+    if (hops[0].via) request.put_gateway(to.address, *hops[0].via);
     if (hops[0].ifindex != 0) request.put(RTA_OIF, static_cast<std::uint32_t>(hops[0].ifindex));
   } else if (hops.size() > 1) {
     nlattr* const all = request.nest(RTA_MULTIPATH);
     for (const RouteNextHop& next : hops) {
       rtnexthop* const h = request.hop(next);
       h->rtnh_flags = static_cast<unsigned char>(flags_of(next));
-      if (next.via) request.put(RTA_GATEWAY, *next.via);
+      if (next.via) request.put_gateway(to.address, *next.via);
       request.end_hop(h);
     }
     request.end(all);
@@ -249,7 +259,8 @@ void NetlinkCommands::replace_route(const Prefix& to, std::uint32_t metric, cons
 void NetlinkCommands::remove_route(const Prefix& to, std::uint32_t metric) {
   Request request(RTM_DELROUTE, 0);
   begin_route(request, to, metric).rtm_scope = RT_SCOPE_NOWHERE;  // any scope
-  ask(request.header()).must("cannot remove a route");
+  const Answer answer = ask(request.header());
+  if (answer.error != ESRCH) answer.must("cannot remove a route");
 }
 
 std::set<int> NetlinkCommands::devices_of_others() {

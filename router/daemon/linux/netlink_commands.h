@@ -34,10 +34,10 @@ class NetlinkCommands {
   // add_route() adds a route of ours, if there is none with that prefix and metric; replace_route() also
   // replaces one. Next hops: a gateway, found through the addresses if the device is 0, or a device alone;
   // none with `blackhole`. A gateway on none of the device's subnets is on its link all the same
-  // (`onlink`, the only gateway of many /32 uplinks).
+  // (`onlink`, the only gateway of many /32 uplinks). IPv4 may have gateways of IPv6 (RFC 8950).
   Added add_route(const Prefix& to, std::uint32_t metric, const RouteEvent& route);
   void replace_route(const Prefix& to, std::uint32_t metric, const RouteEvent& route);
-  void remove_route(const Prefix& to, std::uint32_t metric);  // ours only
+  void remove_route(const Prefix& to, std::uint32_t metric);  // ours only, if it is there
   // The devices of routes that are neither the kernel's own nor ours. Reads all routes.
   std::set<int> devices_of_others();
   // True if the interface has filters for ingress or egress frames (`clsact`).

@@ -86,6 +86,14 @@ bool HopSets::has(Id id, InterfaceIndex on_link) const {
                              [&](const auto& m) { return !m.gateway && m.interface == on_link; });
 }
 
+bool HopSets::is_up(Id id) const {
+  const Key& key = sets_[id].key;
+  return key.special != kNextHopNone || std::ranges::any_of(key.hops, [&](const RouteHop& hop) {
+           const Resolved r = resolve_(hop);
+           return r.member && r.up;
+         });
+}
+
 std::optional<RouteTarget> HopSets::target(Id id) const {
   const Set& set = sets_[id];
   if (set.special != kNextHopNone) return RouteTarget{set.special};

@@ -86,6 +86,7 @@ class HopSets {
   struct Resolved {
     std::optional<NextHopMember> member{};
     bool foreign = false;  // through an interface that is not a port
+    bool up = true;        // the member's port and interface are up
   };
   using Resolve = std::function<Resolved(const RouteHop&)>;
 
@@ -100,6 +101,7 @@ class HopSets {
 
   const Key& key(Id id) const { return sets_[id].key; }
   bool active(Id id) const { return sets_[id].active(); }    // leads anywhere
+  bool is_up(Id id) const;                                   // some hop's port is up, or there is no hop
   bool on_link(Id id) const { return sets_[id].on_link(); }  // some hop leads straight to the destination
   bool dead(Id id) const { return sets_[id].dead; }          // object and routes were removed
   bool has(Id id, InterfaceIndex on_link) const;  // some hop leads straight to destinations on the interface

@@ -148,8 +148,16 @@ void Rib::candidates_changed(const Prefix& prefix, Source source) {
 
 // --- selection, and programming of the sink ---
 
-// A route of YAML yields to the subnet of an address, whose metric in the kernel is lower (0; YAML's is 1).
-// Among equal metrics the preference decides, then the order.
+// True if a candidate is preferred to one of YAML that precedes it. In YAML, the lowest metric with a port
+// that is up is best. The kernel's metrics decide, too, before them a route for some packets of the prefix
+// (TOS, source); except that YAML's default, 1, yields only to the subnet of an address, of metric 0.
+bool Rib::replaces(const Candidate& best, const Candidate& next) const {
+  if (next.source == Source::yaml) return !sets_.is_up(best.set) && sets_.is_up(next.set);
+  if (next.selector == 0 && next.metric > 0) return next.metric < best.metric;
+  return next.connected() || best.metric > config::Route::kDefaultMetric;
+}
+
+// Among equal metrics of the kernel the preference decides, then the order.
 const Candidate* Rib::winner(const Prefix& prefix, const Route& route, bool neighbors) const {
   const Candidate* best = nullptr;
   bool thrown = false;
@@ -167,12 +175,32 @@ const Candidate* Rib::winner(const Prefix& prefix, const Route& route, bool neig
       best = &c;
       continue;
     }
-    if (best->source == Source::yaml && c.source == Source::kernel)
-      return c.connected() && c.metric == 0 ? &c : best;
-    if (!c.in_group_of(*best) && best->source != Source::yaml) return best;
-    if (c.in_group_of(*best) && c.preference() < best->preference()) best = &c;
+    if (best->source == Source::yaml) {
+      if (replaces(*best, c))
+        best = &c;
+      else if (c.source == Source::kernel)
+        return best;
+      continue;
+    }
+    if (!c.in_group_of(*best)) return best;
+    if (c.preference() < best->preference()) best = &c;
   }
   return best;
+}
+
+std::vector<std::uint32_t> Rib::passed_over(const Prefix& prefix, std::uint32_t generation) const {
+  std::vector<std::uint32_t> down;
+  const auto* const entry = table_.find(prefix);
+  if (entry == nullptr) return down;
+  bool any = false;
+  for (const auto& c : entry->value.candidates.all()) {
+    if (c.source != Source::yaml || c.generation != generation) continue;
+    if (sets_.is_up(c.set))
+      any = true;
+    else
+      down.push_back(c.metric);
+  }
+  return any ? down : std::vector<std::uint32_t>{};
 }
 
 HopSets::Id Rib::wanted(const Prefix& prefix, const Route& route, bool neighbors) const {

@@ -222,6 +222,10 @@ class Rib {
   void remove_stale_objects(std::uint32_t generation);
   // Called when results of `resolve` have changed.
   void program_all();
+  // Called when the ports of a prefix's routes have gone up or down.
+  void follow_ports(const Prefix& prefix) { candidates_changed(prefix, Source::yaml); }
+  // The metrics of those routes of YAML for a prefix whose ports are all down, while another one's is up.
+  std::vector<std::uint32_t> passed_over(const Prefix& prefix, std::uint32_t generation) const;
 
   // Work on all routes is done in full at once (the default), or up to `steps` per call: about one per route
   // visited, some more per route changed. work() continues; true: there is more.
@@ -287,6 +291,7 @@ class Rib {
                                               const RouteCandidate& what) const;
   bool are_separate(const Prefix& prefix) const { return prefix.address.is_v6() || separate4_; }
   bool is_throw(const RouteCandidates::Candidate& candidate) const;
+  bool replaces(const RouteCandidates::Candidate& best, const RouteCandidates::Candidate& next) const;
   bool is_hidden(const Prefix& prefix) const;
   void follow_local(const Prefix& prefix, const RouteCandidates& candidates);
   HopSets::Id covering(const IpAddress& address) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 namespace surety {
 namespace {
@@ -19,7 +20,7 @@ RouteCandidate connected_candidate(const ConnectedRoute& route) {
 
 RouteCandidate yaml_candidate(const config::Route& route, std::uint32_t generation,
                               const Interfaces& interfaces) {
-  RouteCandidate c{.source = Source::yaml, .generation = generation};
+  RouteCandidate c{.source = Source::yaml, .metric = route.metric, .generation = generation};
   if (route.blackhole) c.to.special = kNextHopBlackhole;
   for (const auto& hop : route.next_hops) {
     RouteHop& h = c.to.hops.emplace_back(RouteHop{.via = hop.via});
@@ -80,11 +81,28 @@ void Routes::forget_gone() {
 }
 
 void Routes::configure_routes(const config::Config& config, const Interfaces& interfaces) {
-  ++yaml_generation_;
-  for (const auto& route : config.routes)
-    if (is_forwardable(route.to))
-      rib_.set(route.to.masked(), yaml_candidate(route, yaml_generation_, interfaces));
-  rib_.remove_stale(Source::yaml, yaml_generation_);
+  ++yaml_.generation;
+  yaml_.floating.clear();
+  std::set<Prefix> known;
+  for (const auto& route : config.routes) {
+    if (!is_forwardable(route.to)) continue;
+    const Prefix to = route.to.masked();
+    rib_.set(to, yaml_candidate(route, yaml_.generation, interfaces));
+    if (!known.insert(to).second) yaml_.floating.push_back(to);
+  }
+  rib_.remove_stale(Source::yaml, yaml_.generation);
+}
+
+void Routes::follow_ports() {
+  groups_.refresh_all();
+  for (const Prefix& to : yaml_.floating) rib_.follow_ports(to);
+}
+
+std::vector<Routes::StaticRoute> Routes::passed_over() const {
+  std::vector<StaticRoute> down;
+  for (const Prefix& to : yaml_.floating)
+    for (const std::uint32_t metric : rib_.passed_over(to, yaml_.generation)) down.emplace_back(to, metric);
+  return down;
 }
 
 void Routes::configure_neighbors(const std::vector<config::Neighbor>& neighbors) {
@@ -116,20 +134,20 @@ void Routes::bind(std::span<const Binding> bindings) {
   refresh_connected();
   rib_.program_all();
   for (const auto& c : changed) refresh_neighbors(c.first, c.second);
-  groups_.refresh_all();
+  follow_ports();
 }
 
 void Routes::set_port_up(std::size_t port, bool up) {
   links_[static_cast<InterfaceIndex>(port)].up = up;
   subnets_changed_ |= kernel_subnets_ && synced_;
-  groups_.refresh_all();
+  follow_ports();
 }
 
 void Routes::on(const LinkEvent& event) {
   const auto [at, added] = devices_.try_emplace(event.ifindex, event.up);
   if (!added && std::exchange(at->second, event.up) == event.up) return;
   subnets_changed_ |= kernel_subnets_ && synced_;
-  if (link_of(event.ifindex)) groups_.refresh_all();
+  if (link_of(event.ifindex)) follow_ports();
 }
 
 RouteCandidate Routes::kernel_candidate(const RouteEvent& event) const {
@@ -260,7 +278,7 @@ Rib::Resolved Routes::resolve(const RouteHop& hop) const {
   // A gateway behind a template is behind one of its members, as soon as that is known.
   if (link && hop.via && record(*link).is_template)
     if (const auto member = member_with(*hop.via, *link)) link = member;
-  if (link) return {.member = NextHopMember{*link, hop.via}};
+  if (link) return {.member = NextHopMember{*link, hop.via}, .up = is_up(record(*link).link)};
   return {.member = {}, .foreign = hop.ifindex != 0};
 }
 
@@ -319,6 +337,7 @@ void Routes::refresh_connected() {
   for (const auto& [prefix, route] : gone) rib_.remove(prefix, Source::connected, 0);
   for (const auto& [prefix, route] : changed) rib_.set(prefix, connected_candidate(route));
   rib_.program_all();  // gateways without a port are found through connected subnets
+  for (const Prefix& to : yaml_.floating) rib_.follow_ports(to);
 }
 
 void Routes::refresh_neighbor(const IpAddress& address, InterfaceIndex interface) {

@@ -5,8 +5,9 @@
 // One thread; no I/O. After every call the sink holds the combined result of the current inputs, whatever
 // their order:
 //  - Several sources of one prefix: the router's own addresses and subnets, then YAML, then the kernel by
-//    metric, and in the kernel's order where metrics are equal. A route none of whose next hops has a port is
-//    passed over: a YAML gateway on no connected subnet waits for one.
+//    metric, and in the kernel's order where metrics are equal. Of YAML the lowest metric with a port that is
+//    up (floating static routes); with a metric above 1 YAML yields to lower ones of the kernel. A route none
+//    of whose next hops has a port is passed over: a YAML gateway on no connected subnet waits for one.
 //  - The subnet of an address that the kernel has is a route of the kernel (take_subnets_from_kernel()): with
 //    its metric, of the peer, or none at all. YAML yields to it if its metric is 0.
 //  - A prefix of the kernel's table `local` is the router's; see RouteSource for longer ones inside.
@@ -108,6 +109,10 @@ class Routes {
   // Sets the link state of ports that the kernel does not see. A port is up unless this or the kernel reports
   // it down.
   void set_port_up(std::size_t port, bool up);
+
+  // Routes of YAML, with their metrics, whose ports are all down, while another one's of their prefix is up.
+  using StaticRoute = std::pair<Prefix, std::uint32_t>;
+  std::vector<StaticRoute> passed_over() const;
 
   void on(const RouteEvent& event);
   void on(const NextHopEvent& event);  // before the routes that refer to it
@@ -216,6 +221,7 @@ class Routes {
   NextHopEntry entry(const NextHopMember& member) const;
   Resolution resolution(const NextHopMember& member) const;
   void configure_routes(const config::Config& config, const Interfaces& interfaces);
+  void follow_ports();
   void configure_neighbors(const std::vector<config::Neighbor>& neighbors);
   RouteCandidate kernel_candidate(const RouteEvent& event) const;
   std::vector<OwnAddress> own_addresses() const;
@@ -241,7 +247,11 @@ class Routes {
   NeighborArrivals arrivals_;  // states of neighbors_
   // Neighbours that have a host route: their interface, and the MTU of the route that makes them neighbours.
   std::map<IpAddress, std::pair<InterfaceIndex, std::uint16_t>> host_routes_;
-  std::uint32_t kernel_generation_ = 0, yaml_generation_ = 0;
+  std::uint32_t kernel_generation_ = 0;
+  struct {
+    std::uint32_t generation = 0;
+    std::vector<Prefix> floating{};  // prefixes with several routes, perhaps more than once
+  } yaml_{};
 };
 
 }  // namespace surety

@@ -54,7 +54,7 @@ def test_all_tables_keep_to_the_schema(router):
 
 def test_routes_say_where_they_lead(lab, router):
     found = {row["prefix"]: row for row in reversed(rows(router, "routes"))}  # the best of each comes first
-    assert found["10.9.0.0/16"] == {"prefix": "10.9.0.0/16", "next_hop": "10.2.0.1", "interface": "wan0", "source": "yaml", "metric": 0,
+    assert found["10.9.0.0/16"] == {"prefix": "10.9.0.0/16", "next_hop": "10.2.0.1", "interface": "wan0", "source": "yaml", "metric": 1,
                                     "state": "active"}
     assert found["10.8.0.0/16"]["state"] == "unresolved"
     assert found["10.1.0.0/24"]["next_hop"] == "on link" and found["10.1.0.0/24"]["source"] == "connected"

@@ -21,6 +21,11 @@ using testing::Not;
 
 constexpr const char* kAddress = "10.1.0.254/24";
 
+// Two uplinks: the second is used while the first is down.
+const std::string kYaml = std::string(kTwoPorts) +
+                          "routes:\n  - {to: 198.51.100.0/24, via: 'fe80::1', port: lan}\n"
+                          "  - {to: 198.51.100.0/24, via: 10.9.2.1, port: wan, metric: 250}\n";
+
 // The port `lan` is a0, which has 10.9.1.254/24.
 class KernelEntriesTest : public InNetworkNamespace {
  protected:
@@ -41,7 +46,12 @@ class KernelEntriesTest : public InNetworkNamespace {
   }
   static std::string addresses() { return shown("-4 address show dev a0"); }
 
-  ControlBed bed_;
+  void work() {
+    while (kernel_->work()) {
+    }
+  }
+
+  ControlBed bed_{kYaml};
   ControlPort* port_ = nullptr;
   int a0_ = 0;
   std::optional<KernelEntries> kernel_;
@@ -95,6 +105,36 @@ TEST_F(KernelEntriesTest, ANewProcessRemovesWhatTheOldOneLeaves) {
     for (const auto& a : left) next.inherit(a);  // it has no port in the kernel, and is not connected
   }
   EXPECT_THAT(addresses(), Not(HasSubstr(kAddress)));
+}
+
+// The kernel itself goes on using a route whose link has lost its carrier.
+TEST_F(KernelEntriesTest, FloatingRoutesAreThoseOfTheDataPlane) {
+  run("ip link add c0 type veth peer name d0 && ip link set c0 up && ip link set d0 up && ip addr add "
+      "10.9.2.254/24 dev c0");
+  bed_.open(kWan, static_cast<int>(if_nametoindex("c0")));
+  const std::string first = "198.51.100.0/24 via inet6 fe80::1 dev a0 metric 1",
+                    second = "198.51.100.0/24 via 10.9.2.1 dev c0 metric 250";
+  const auto routes = [] { return shown("route show proto 83"); };
+  kernel_->follow_links();
+  kernel_->connect();
+  kernel_->set_routes();
+  kernel_->begin_sync();
+  kernel_->end_sync();
+  work();
+  EXPECT_THAT(routes(), testing::AllOf(HasSubstr(first), HasSubstr(second)));
+  const auto follow = [&](PortIndex port, bool up) {
+    bed_.routes.set_port_up(port, up);
+    kernel_->follow_links();
+    work();
+  };
+  follow(kLan, false);
+  EXPECT_THAT(routes(), testing::AllOf(Not(HasSubstr(first)), HasSubstr(second)));
+  follow(kWan, false);
+  EXPECT_THAT(routes(), testing::AllOf(HasSubstr(first), HasSubstr(second))) << "none is better";
+  follow(kLan, true);
+  EXPECT_THAT(routes(), testing::AllOf(HasSubstr(first), Not(HasSubstr(second))));
+  follow(kWan, true);
+  EXPECT_THAT(routes(), testing::AllOf(HasSubstr(first), HasSubstr(second)));
 }
 
 TEST_F(KernelEntriesTest, NeighborsAreSetPinnedAndRemoved) {

@@ -58,7 +58,7 @@ class KernelRoutesTest : public InNetworkNamespace, public NetlinkMonitor::Handl
   void on_resync_end() override { routes_->end_sync(); }
 
   static RouteEvent via(const char* to, const char* gateway) {
-    return {.to = prefix(to), .next_hops = {{.via = address(gateway)}}};
+    return {.to = prefix(to), .next_hops = {{.via = address(gateway)}}, .metric = 1};
   }
   const RouteEvent kFour = via("198.51.100.0/24", "10.9.1.1"), kSix = via("2001:db8:f::/48", "2001:db8:1::1");
   const std::string kShownFour = "198.51.100.0/24 via 10.9.1.1 dev a0 metric 1\n";
@@ -88,8 +88,10 @@ TEST_F(KernelRoutesTest, ComeBackWithTheAddressOfTheirGateway) {
 }
 
 TEST_F(KernelRoutesTest, AreThereAndGoInTheEnd) {
-  routes_->want(
-      {kFour, kSix, {.to = prefix("192.0.2.0/24"), .blackhole = true}, via("0.0.0.0/0", "10.9.1.2")});
+  routes_->want({kFour,
+                 kSix,
+                 {.to = prefix("192.0.2.0/24"), .metric = 1, .blackhole = true},
+                 via("0.0.0.0/0", "10.9.1.2")});
   follow();
   EXPECT_EQ(four(), "default via 10.9.1.2 dev a0 metric 1\nblackhole 192.0.2.0/24 metric 1\n" + kShownFour);
   EXPECT_EQ(six(), kShownSix);
@@ -110,13 +112,68 @@ TEST_F(KernelRoutesTest, GoSeveralWays) {
   RouteEvent both = kFour, both6 = kSix;
   both.next_hops.push_back({.via = address("10.9.1.2")});
   both6.next_hops.push_back({.via = address("2001:db8:1::2"), .ifindex = a0_});
-  routes_->want({both, both6, {.to = prefix("203.0.113.0/24"), .next_hops = {{.ifindex = a0_}}}});
+  routes_->want(
+      {both, both6, {.to = prefix("203.0.113.0/24"), .next_hops = {{.ifindex = a0_}}, .metric = 1}});
   follow();
   EXPECT_EQ(four(),
             "198.51.100.0/24 metric 1\n\tnexthop via 10.9.1.1 dev a0 weight 1\n\tnexthop via 10.9.1.2 dev a0 "
             "weight 1\n"
             "203.0.113.0/24 dev a0 scope link metric 1\n");
   EXPECT_THAT(six(), HasSubstr("nexthop via 2001:db8:1::2 dev a0 weight 1"));
+  follow();
+  EXPECT_THAT(refused_, IsEmpty());
+}
+
+TEST_F(KernelRoutesTest, OfOnePrefixAreOneForEachMetric) {
+  RouteEvent backup = via("198.51.100.0/24", "10.9.1.2"), backup6 = via("2001:db8:f::/48", "2001:db8:1::2");
+  backup.metric = backup6.metric = 250;
+  const std::string second = "198.51.100.0/24 via 10.9.1.2 dev a0 metric 250\n";
+  routes_->want({kFour, backup, kSix, backup6});
+  follow();
+  EXPECT_EQ(four(), kShownFour + second);
+  EXPECT_EQ(six(), kShownSix + "2001:db8:f::/48 via 2001:db8:1::2 dev a0 metric 250 pref medium\n");
+  routes_->want({backup});
+  follow();
+  EXPECT_EQ(four() + six(), second);
+  routes_->want({kFour, backup});
+  follow();
+  run("ip route del 198.51.100.0/24 metric 250 && "
+      "ip route replace 198.51.100.0/24 via 10.9.1.9 metric 1 proto static");
+  follow();
+  EXPECT_EQ(four(), second) << "the other's is his";
+  EXPECT_THAT(refused_, ElementsAre(HasSubstr("with metric 1, which stays")));
+  routes_.reset();
+  EXPECT_EQ(four(), "");
+}
+
+// RFC 8950; the same gateway on another device is another route.
+TEST_F(KernelRoutesTest, OfIpv4GoByGatewaysOfIpv6) {
+  run("ip link add c0 type veth peer name d0 && ip link set c0 up && ip link set d0 up");
+  const int c0 = commands_->link_by_name("c0").value_or(LinkEvent{}).ifindex;
+  RouteEvent route = via("198.51.100.0/24", "fe80::1"), both = via("203.0.113.0/24", "fe80::1");
+  route.next_hops[0].ifindex = both.next_hops[0].ifindex = a0_;
+  both.next_hops.push_back({.via = address("10.9.1.2"), .ifindex = a0_});
+  routes_->want({route, both, via("192.0.2.0/24", "2001:db8:1::1")});
+  follow();
+  EXPECT_EQ(
+      four(),
+      "192.0.2.0/24 via inet6 2001:db8:1::1 dev a0 metric 1\n"
+      "198.51.100.0/24 via inet6 fe80::1 dev a0 metric 1\n"
+      "203.0.113.0/24 metric 1\n\tnexthop via inet6 fe80::1 dev a0 weight 1\n\tnexthop via 10.9.1.2 dev a0 "
+      "weight 1\n");
+  route.next_hops[0].ifindex = c0;
+  routes_->want({route});
+  follow();
+  EXPECT_EQ(four(), "198.51.100.0/24 via inet6 fe80::1 dev c0 metric 1\n");
+  follow();
+  EXPECT_THAT(refused_, IsEmpty());
+}
+
+TEST_F(KernelRoutesTest, SayNothingOfRoutesThatWentWithTheirDevice) {
+  routes_->want({kFour});
+  follow();
+  run("ip link set a0 down");
+  routes_->want({});
   follow();
   EXPECT_THAT(refused_, IsEmpty());
 }

@@ -97,6 +97,21 @@ TEST_F(RouteTableTest, OfSeveralTheBestIsActive) {
   EXPECT_EQ(row("10.9.0.0/16", 1)["state"], "standby");
 }
 
+TEST_F(RouteTableTest, FloatingStaticRoutesSayWhichIsUsed) {
+  const Prefix to = prefix("10.9.0.0/16");
+  config.routes = {{to, {{parse_address("10.0.1.9"), {}}}},
+                   {to, {{parse_address("10.0.0.9"), {}}}, false, 250}};
+  routes.configure(config);
+  EXPECT_EQ(row("10.9.0.0/16")["metric"], 1U);
+  EXPECT_EQ(row("10.9.0.0/16")["state"], "unresolved") << "is used";
+  EXPECT_EQ(row("10.9.0.0/16", 1)["metric"], 250U);
+  EXPECT_EQ(row("10.9.0.0/16", 1)["source"], "yaml");
+  EXPECT_EQ(row("10.9.0.0/16", 1)["state"], "standby");
+  routes.set_port_up(1, false);
+  EXPECT_EQ(row("10.9.0.0/16")["state"], "standby");
+  EXPECT_EQ(row("10.9.0.0/16", 1)["state"], "unresolved");
+}
+
 TEST_F(RouteTableTest, SeveralWaysAndTheirWeights) {
   route("10.9.0.0/16", {{parse_address("10.0.1.9"), 0, 3}, {parse_address("10.0.0.9"), 0, 1}});
   EXPECT_EQ(row("10.9.0.0/16")["next_hop"], "10.0.0.9, 10.0.1.9 x3");

@@ -226,6 +226,98 @@ TEST_F(RoutesTest, YamlRoutesAndPermanentNeighbours) {
   EXPECT_EQ(forward("198.51.100.1"), "ready 0 02:00:00:00:00:09") << "YAML goes before the kernel";
 }
 
+// Floating static routes: the same prefix again with worse metrics.
+TEST_F(RoutesTest, OfYamlTheLowestMetricWithAPortThatIsUpIsUsed) {
+  using Passed = std::vector<Routes::StaticRoute>;
+  const Prefix all = prefix("0.0.0.0/0");
+  config.routes = {{all, {}, true, 254},
+                   {all, {{address("10.0.1.2"), {}}}, false, 250},
+                   {all, {{address("10.0.0.9"), {}}}}};
+  start();
+  EXPECT_EQ(forward("8.8.8.8"), "unresolved 0");
+  EXPECT_EQ(routes.passed_over(), Passed{});
+  routes.set_port_up(0, false);
+  EXPECT_EQ(forward("8.8.8.8"), "unresolved 1");
+  link(11, false);
+  EXPECT_EQ(forward("8.8.8.8"), "blackhole");
+  routes.set_port_up(0, true);
+  EXPECT_EQ(forward("8.8.8.8"), "unresolved 0");
+  link(10, false);
+  EXPECT_EQ(forward("8.8.8.8"), "blackhole");
+  link(11, true);
+  EXPECT_EQ(forward("8.8.8.8"), "unresolved 1");
+  config.routes[2].metric = 251;
+  routes.configure(config);
+  link(10, true);
+  EXPECT_EQ(forward("8.8.8.8"), "unresolved 1");
+  config.routes.pop_back();
+  routes.configure(config);
+  link(11, false);
+  EXPECT_EQ(forward("8.8.8.8"), "blackhole");
+  config.routes.erase(config.routes.begin());
+  routes.configure(config);
+  EXPECT_EQ(forward("8.8.8.8"), "none") << "the only one stays";
+  EXPECT_EQ(routes.passed_over(), Passed{});
+}
+
+TEST_F(RoutesTest, RoutesOfYamlArePassedOverWhileAnotherIsUp) {
+  using Passed = std::vector<Routes::StaticRoute>;
+  const Prefix all = prefix("::/0");
+  config.routes = {{all, {{address("fe80::9"), 0}}}, {all, {{address("fe80::9"), 1}}, false, 250}};
+  start();
+  EXPECT_EQ(forward("2001:db8:f::1"), "unresolved 0");
+  link(10, false);
+  EXPECT_EQ(routes.passed_over(), (Passed{{all, 1}}));
+  link(11, false);
+  EXPECT_EQ(routes.passed_over(), Passed{}) << "none is better";
+  EXPECT_EQ(forward("2001:db8:f::1"), "none");
+  link(10, true);
+  EXPECT_EQ(routes.passed_over(), (Passed{{all, 250}}));
+}
+
+// The kernel asks a route for some packets of its prefix first, whatever its metric.
+TEST_F(RoutesTest, ARouteOfYamlWithAMetricYieldsToOneForSomePackets) {
+  config.routes = {{prefix("192.0.2.0/24"), {{address("10.0.1.2"), {}}}, false, 50}};
+  start();
+  RouteEvent tos{.to = prefix("192.0.2.0/24"),
+                 .next_hops = {via("10.0.0.9", 10)},
+                 .metric = 200,
+                 .unsupported = Unsupported::tos,
+                 .selector = 0x10};
+  routes.on(tos);
+  EXPECT_EQ(forward("192.0.2.1"), "unsupported");
+  tos.action = EventAction::remove;
+  routes.on(tos);
+  EXPECT_EQ(forward("192.0.2.1"), "unresolved 1");
+}
+
+// As in the kernel, which has them, too.
+TEST_F(RoutesTest, ARouteOfYamlWithAMetricYieldsToABetterOneOfTheKernel) {
+  config.routes = {{prefix("0.0.0.0/0"), {{address("10.0.1.2"), {}}}, false, 250}};
+  start();
+  for (const std::uint32_t metric : {0U, 20U, 249U}) {
+    route("0.0.0.0/0", {via("10.0.0.7", 10)}, metric);
+    EXPECT_EQ(forward("8.8.8.8"), "unresolved 0") << metric;
+    no_route("0.0.0.0/0", {via("10.0.0.7", 10)}, metric);
+  }
+  for (const std::uint32_t metric : {250U, 300U}) {
+    route("0.0.0.0/0", {via("10.0.0.7", 10)}, metric);
+    EXPECT_EQ(forward("8.8.8.8"), "unresolved 1") << metric;
+  }
+}
+
+TEST_F(RoutesTest, Ipv4GoesByAGatewayOfIpv6) {
+  config.routes = {{prefix("198.51.100.0/24"), {{address("fe80::9"), 1}}},
+                   {prefix("203.0.113.0/24"), {{address("2001:db8:1::9"), {}}}}};
+  start();
+  EXPECT_EQ(forward("198.51.100.1"), "unresolved 1");
+  EXPECT_EQ(forward("203.0.113.1"), "unresolved 1");
+  neighbor(11, "fe80::9", 9);
+  neighbor(11, "2001:db8:1::9", 8);
+  EXPECT_EQ(forward("198.51.100.1"), "ready 1 02:00:00:00:00:09");
+  EXPECT_EQ(forward("203.0.113.1"), "ready 1 02:00:00:00:00:08");
+}
+
 TEST_F(RoutesTest, AReloadProgramsTheDifferenceOnly) {
   config.routes = {{prefix("198.51.100.0/24"), {{address("10.0.0.9"), {}}}, false},
                    {prefix("203.0.113.0/24"), {}, true}};
