@@ -127,13 +127,10 @@ void Rib::remove(const Prefix& prefix, const RouteCandidate& what) {
   const Candidate gone = *known;
   HopSets::Key rest = sets_.key(gone.set);
   const auto removed = std::erase_if(rest.hops, [&](const auto& h) { return has(what.to.hops, h); });
-  const auto is_it = [&](const auto& c) {
-    return c.in_group_of(gone) && c.set == gone.set && c.kind == gone.kind;
-  };
   if (removed > 0 && !rest.hops.empty())
-    candidates.change(is_it, sets_.hold(std::move(rest)));
+    candidates.change(known, sets_.hold(std::move(rest)));
   else
-    candidates.take_if(is_it);
+    candidates.take_if([known](const auto& c) { return &c == known; });  // there may be an equal one
   candidates_changed(prefix, gone.source);
   sets_.drop(gone.set);
   if (std::exchange(hiding_changed_, false)) work();

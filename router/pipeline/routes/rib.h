@@ -96,11 +96,10 @@ class RouteCandidates {
   void set(const Candidate& candidate) {
     set(candidate, RouteOrder::only, [](const Candidate&) { return Likeness::other; });
   }
-  // Gives the candidate for which `condition` is true another set.
-  template <class Condition>
-  void change(Condition&& condition, HopSets::Id set) {
+  // Gives `which`, an element of all(), another set.
+  void change(const Candidate* which, HopSets::Id set) {
     std::vector<Candidate> now(all().begin(), all().end());
-    if (const auto at = std::ranges::find_if(now, condition); at != now.end()) at->set = set;
+    now[static_cast<std::size_t>(which - all().data())].set = set;
     keep(std::move(now));
   }
   // Removes the candidates for which `condition` is true, and returns them.
@@ -126,20 +125,25 @@ class RouteCandidates {
       return std::find_if(from, to, [&](const auto& c) { return like(c) >= least; });
     };
     const auto put = [&](auto at) { gone.push_back(std::exchange(*at, candidate)); };
-    const auto same = likest(Likeness::same), similar = likest(Likeness::similar);
+    const auto similar = likest(Likeness::similar);
+    const auto reported = [&](const auto& c) { return c.generation == candidate.generation; };
+    auto same = likest(Likeness::same);
     if (order == RouteOrder::only) {
       const auto rest =
           std::stable_partition(from, to, [&](const auto& c) { return like(c) == Likeness::apart; });
       gone.assign(rest, to);
       now.insert(now.erase(rest, to), candidate);
     } else if (order == RouteOrder::dumped) {
+      // Of equal candidates (IPv6: `ip route change` to one that is there) each has a report of its own.
+      const auto unreported =
+          std::find_if(same, to, [&](const auto& c) { return !reported(c) && like(c) == Likeness::same; });
+      if (unreported != to) same = unreported;
       auto at = to;
       if (same != to) {
         gone.push_back(*same);
         std::rotate(same, same + 1, to);
         at = to - 1;
       }
-      const auto reported = [&](const auto& c) { return c.generation == candidate.generation; };
       while (at != from && !reported(*(at - 1))) --at;
       if (same == to) {
         now.insert(at, candidate);
@@ -147,10 +151,10 @@ class RouteCandidates {
         *(to - 1) = candidate;
         std::rotate(at, to - 1, to);
       }
+    } else if (const auto any = likest(Likeness::other); order == RouteOrder::replace && any != to) {
+      put(similar == to ? any : similar);  // also if the same route is behind it
     } else if (same != to) {
       put(same);
-    } else if (const auto any = likest(Likeness::other); order == RouteOrder::replace && any != to) {
-      put(similar == to ? any : similar);
     } else {
       now.insert(order == RouteOrder::first ? from : to, candidate);
     }

@@ -68,6 +68,17 @@ TEST(RouteCandidates, OneMetricKeepsTheOrderOfItsSource) {
   EXPECT_EQ(sets(g.candidates), "5 9 ");
 }
 
+// `ip -6 route change`: the kernel replaces the first route, whatever is behind it.
+TEST(RouteCandidates, AReplacementMayBeEqualToALaterOne) {
+  Group g;
+  for (HopSets::Id i = 1; i <= 3; ++i) g.put(i, RouteOrder::last);
+  g.put(2, RouteOrder::replace);
+  EXPECT_EQ(sets(g.candidates), "2 2 3 ");
+  for (const HopSets::Id i : {2U, 2U, 3U}) g.put(i, RouteOrder::dumped, 1);
+  EXPECT_EQ(sets(g.candidates), "2 2 3 ");
+  for (const auto& c : g.candidates.all()) EXPECT_EQ(c.generation, 1U);
+}
+
 TEST(RouteCandidates, AReportSetsTheOrder) {
   Group g;
   for (HopSets::Id i = 1; i <= 3; ++i) g.put(i, RouteOrder::last);

@@ -210,6 +210,9 @@ TEST_F(RoutesTest, ARouteForATosRefusesItsPrefix) {
                  .selector = 0x10};
   routes.on(tos);
   EXPECT_EQ(forward("192.0.2.1"), "unsupported");
+  tos.next_hops = {via("10.0.1.2", 99)};
+  routes.on(tos);
+  EXPECT_EQ(forward("192.0.2.1"), "unsupported") << "also through a device that is no port";
   tos.action = EventAction::remove;
   routes.on(tos);
   EXPECT_EQ(forward("192.0.2.1"), "unresolved 0");
@@ -359,6 +362,24 @@ TEST_F(RoutesTest, ARouteOfAnUnknownTypeIsRefused) {
   unknown.action = EventAction::remove;
   routes.on(unknown);
   EXPECT_EQ(forward("192.0.2.1"), "unresolved 0");
+}
+
+// `ip -6 route change` makes two routes of one prefix equal; each is removed by itself.
+TEST_F(RoutesTest, OneOfTwoEqualRoutesStays) {
+  start();
+  RouteEvent event{.to = prefix("2001:db8:9::/48"), .next_hops = {RouteNextHop{.ifindex = 10}}};
+  routes.on(event);
+  event.next_hops[0].ifindex = 11;
+  event.order = RouteOrder::last;
+  routes.on(event);
+  event.order = RouteOrder::replace;
+  routes.on(event);
+  EXPECT_EQ(forward("2001:db8:9::1"), "glean 1");
+  event.action = EventAction::remove;
+  routes.on(event);
+  EXPECT_EQ(forward("2001:db8:9::1"), "glean 1");
+  routes.on(event);
+  EXPECT_EQ(forward("2001:db8:9::1"), "none");
 }
 
 TEST_F(RoutesTest, AThrowRouteEndsTheSearch) {
