@@ -10,17 +10,26 @@ bool same(const RouteNextHop& a, const RouteNextHop& b) {
   return a.ifindex == b.ifindex && a.via == b.via;
 }
 
+// True if the route may join a multipath route (rt6_qualify_for_ecmp()).
+bool joins(const RouteEvent& event) {
+  return event.next_hop_id == 0 && !event.next_hops.empty() && event.next_hops[0].via;
+}
+
 }  // namespace
+
+bool Ipv6Siblings::is_ambiguous(const RouteEvent& event) const {
+  return event.action == EventAction::add && event.order == RouteOrder::replace && event.selector == 0 &&
+         !event.local_table && !joins(event) && routes_.contains({event.to, event.metric});
+}
 
 void Ipv6Siblings::correct(RouteEvent& event) {
   // Routes with a source prefix, and of the table local, have no siblings among those of the table main.
   if (!event.to.address.is_v6() || event.selector != 0 || event.local_table) return;
   const Key key{event.to, event.metric};
   if (event.action == EventAction::add) {
-    const bool beside = event.next_hops.size() == 1 && !event.next_hops[0].via;
     if (event.next_hops.size() > 1)
       routes_[key] = event.next_hops;
-    else if (!beside || event.order == RouteOrder::only)
+    else if (joins(event) || event.order == RouteOrder::only)
       routes_.erase(key);
     return;
   }

@@ -21,6 +21,10 @@ class Ipv6Siblings {
   // Replaces the removal of some next hops of a known multipath route by an addition with the others;
   // anything else stays.
   void correct(RouteEvent& event);
+  // True for an addition that replaces a route beside a known multipath route, or, if there is no other, that
+  // one: only a report of all routes shows which (fib6_add_rt2node()). Such a report leaves out the routes
+  // between the next hops of a multipath route.
+  bool is_ambiguous(const RouteEvent& event) const;
   void clear() { routes_.clear(); }
 
  private:

@@ -149,9 +149,11 @@ void NetlinkMonitor::tell(std::span<const std::uint8_t> message, bool dumped, Ha
   }
   if (const auto* address = std::get_if<AddressEvent>(&event))
     if (address->action == EventAction::remove && !address->address.address.is_v6()) again_ = true;
-  // Routes that name an object are removed whole.
-  if (auto* route = std::get_if<RouteEvent>(&event); route && route->next_hop_id == 0)
-    siblings_.correct(*route);
+  if (auto* route = std::get_if<RouteEvent>(&event)) {
+    again_ |= siblings_.is_ambiguous(*route);
+    // Routes that name an object are removed whole.
+    if (route->next_hop_id == 0) siblings_.correct(*route);
+  }
   std::visit(
       [&handler](const auto& e) {
         if constexpr (!std::is_same_v<std::decay_t<decltype(e)>, std::monostate>) handler.on(e);

@@ -49,7 +49,7 @@ class NetlinkMonitor {
   // Order: links, addresses, next hop objects, routes, neighbours, rules in a resynchronisation; else the
   // kernel's order. An event may be reported twice. After lost messages (ENOBUFS), and after changes whose
   // effect on routes the kernel does not announce (a link goes up or down, an IPv4 address is removed,
-  // `ignore_routes_with_linkdown` is set), everything is
+  // `ignore_routes_with_linkdown` is set, a route is replaced beside an IPv6 multipath route), everything is
   // resynchronised: after lost messages at once; after such changes when a running resynchronisation has
   // ended, and a second after the last one, so that a flapping link cannot prevent a large table from being
   // read. When the kernel removes a next hop object it also removes the routes that refer to it, without

@@ -95,6 +95,32 @@ TEST_F(Ipv6SiblingsTest, ARouteWithoutAGatewayIsBesideTheOthers) {
   EXPECT_EQ(corrected(remove({"fe80::1"})), "add 2001:db8::/32 via fe80::2 dev 3");
 }
 
+// `ip -6 route append unreachable`, `ip -6 route change`
+TEST_F(Ipv6SiblingsTest, AReplacementMayBeBesideTheOthersOrInTheirPlace) {
+  RouteEvent change = add({});
+  change.blackhole = true;
+  change.order = RouteOrder::replace;
+  EXPECT_FALSE(siblings_.is_ambiguous(change));
+  corrected(add({"fe80::1", "fe80::2"}));
+  EXPECT_TRUE(siblings_.is_ambiguous(change));
+  corrected(change);
+  EXPECT_EQ(corrected(remove({"fe80::1"})), "add 2001:db8::/32 via fe80::2 dev 3") << "known still";
+
+  corrected(add({"fe80::1", "fe80::2"}));
+  RouteEvent device = add({});
+  device.next_hops.push_back({{}, 3});
+  device.order = RouteOrder::last;
+  EXPECT_FALSE(siblings_.is_ambiguous(device));
+  device.order = RouteOrder::replace;
+  EXPECT_TRUE(siblings_.is_ambiguous(device));
+  RouteEvent object = add({"fe80::3"});
+  object.next_hop_id = 1;
+  object.order = RouteOrder::replace;
+  EXPECT_TRUE(siblings_.is_ambiguous(object));
+  object.next_hop_id = 0;
+  EXPECT_FALSE(siblings_.is_ambiguous(object)) << "replaces the multipath route";
+}
+
 // `ip -6 route del default from 2001:db8:a::/48`, beside a multipath default route of the same metric.
 TEST_F(Ipv6SiblingsTest, ARouteWithASourcePrefixIsBesideTheOthers) {
   corrected(add({"fe80::1", "fe80::2"}));
