@@ -45,8 +45,9 @@ std::optional<MacAddress> read_mac(Span bytes) {
 void read_next_hop(int type, Span payload, unsigned family, RouteNextHop& hop, Unsupported& unsupported) {
   const bool encapsulated =
       type == RTA_ENCAP || (type == RTA_ENCAP_TYPE && read<std::uint16_t>(payload) != 0);
-  if (encapsulated) unsupported = Unsupported::encapsulation;
-  if (type == RTA_NEWDST) unsupported = Unsupported::translation;
+  const bool of_some = unsupported == Unsupported::tos || unsupported == Unsupported::source;
+  if (encapsulated && !of_some) unsupported = Unsupported::encapsulation;
+  if (type == RTA_NEWDST && !of_some) unsupported = Unsupported::translation;
   if (type == RTA_OIF) hop.ifindex = read<int>(payload).value_or(0);
   if (type == RTA_GATEWAY) hop.via = read_address(payload, family);
   if (type == RTA_VIA)  // a gateway of the other family (RFC 5549): struct rtvia is a family and its address

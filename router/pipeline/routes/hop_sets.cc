@@ -111,7 +111,7 @@ void HopSets::resolve(Set& set) const {
     const auto meaning = objects_.meaning(set.key.object);
     if (meaning.blackhole) set.special = kNextHopBlackhole;
     for (const auto& h : meaning.hops) hops.push_back(hop_of(h));
-    if (meaning.unsupported != Unsupported::none) set.unsupported = meaning.unsupported;
+    if (set.unsupported == Unsupported::none) set.unsupported = meaning.unsupported;
   }
   bool foreign = false;
   std::vector<WeightedMember> members;
@@ -125,7 +125,11 @@ void HopSets::resolve(Set& set) const {
   set.members = places_of(std::move(members));
   if (set.members.empty() && foreign) set.special = kNextHopForeign;
   const bool leads = set.special != kNextHopNone || !set.members.empty();
-  if (set.unsupported == Unsupported::none || !leads || set.special == kNextHopForeign) return;
+  if (set.unsupported == Unsupported::none || !leads) return;
+  // The kernel encapsulates what it forwards; but a route for some packets of its prefix says nothing about
+  // the others.
+  const bool of_some = set.unsupported == Unsupported::tos || set.unsupported == Unsupported::source;
+  if (set.special == kNextHopForeign && !of_some) return;
   set.special = kNextHopUnsupported;
   set.members.clear();
 }

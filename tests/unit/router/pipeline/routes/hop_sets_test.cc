@@ -38,6 +38,15 @@ class HopSetsTest : public testing::Test {
   HopSets sets{groups, [this](const RouteHop& h) { return resolve(h); }};
 };
 
+// A route for a TOS, by an object that encapsulates: dropping packets of any TOS has the first reason.
+TEST_F(HopSetsTest, TheRoutesOwnReasonPrecedesThatOfItsObject) {
+  NextHopEvent encap = object(1, "10.0.0.1", 10);
+  encap.unsupported = Unsupported::encapsulation;
+  sets.set_object(encap, 0);
+  EXPECT_EQ(sets.unsupported(sets.hold({.object = 1})), Unsupported::encapsulation);
+  EXPECT_EQ(sets.unsupported(sets.hold({.object = 1, .unsupported = Unsupported::tos})), Unsupported::tos);
+}
+
 TEST_F(HopSetsTest, ASetIsKeptOnceAsLongAsItIsHeldOrUsed) {
   const auto a = hold({via("10.0.0.1", 10)}), b = hold({via("10.0.0.1", 10)});
   const auto c = hold({via("10.0.0.1", 11)}), weighted = hold({via("10.0.0.1", 10, 2)});
