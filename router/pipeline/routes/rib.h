@@ -134,7 +134,7 @@ class RouteCandidates {
       gone.assign(rest, to);
       now.insert(now.erase(rest, to), candidate);
     } else if (order == RouteOrder::dumped) {
-      // Of equal candidates (IPv6: `ip route change` to one that is there) each has a report of its own.
+      // Each of several equal candidates (`ip -6 route change` to one that is there) has a report of its own.
       const auto unreported =
           std::find_if(same, to, [&](const auto& c) { return !reported(c) && like(c) == Likeness::same; });
       if (unreported != to) same = unreported;
@@ -152,7 +152,7 @@ class RouteCandidates {
         std::rotate(at, to - 1, to);
       }
     } else if (const auto any = likest(Likeness::other); order == RouteOrder::replace && any != to) {
-      put(similar == to ? any : similar);  // also if the same route is behind it
+      put(similar == to ? any : similar);  // an equal candidate behind it stays
     } else if (same != to) {
       put(same);
     } else {
