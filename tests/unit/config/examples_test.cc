@@ -37,7 +37,7 @@ TEST(Examples, GiveNoErrorAndNoWarning) {
       ++routers;
     }
   }
-  EXPECT_EQ(routers, 10);
+  EXPECT_EQ(routers, 11);
   EXPECT_EQ(endpoints, 2);
 }
 
