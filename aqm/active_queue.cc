@@ -7,11 +7,15 @@
 namespace surety {
 
 ActiveQueue::ActiveQueue(const ActiveQueueParams& params, std::uint64_t seed)
-    : ring_(QueueMeasure(params).places()), decision_(seed), rules_(params) {}
+    : ring_(QueueMeasure(params).places()),
+      red_(params.rio && params.rio->red),
+      decision_(seed),
+      rules_(params) {}
 
 void ActiveQueue::adopt(ActiveQueue& fresh, Time now) {
   const QueueMeasure measure = fresh.rules_.measure;
   decision_.adopt(rules_, fresh.rules_, fresh.decision_.rio, content(), now);
+  red_ |= fresh.red_;
   rules_ = fresh.rules_;
   rules_.measure = measure.within(ring_.most());
   std::swap(next_, fresh.next_);
@@ -59,7 +63,7 @@ bool ActiveQueue::grow(std::uint32_t& budget) {
 bool ActiveQueue::accept_all(std::span<const Packet> packets, Time now) {
   const std::uint32_t depth = this->depth(), n = static_cast<std::uint32_t>(packets.size());
   const QueueMeasure& measure = rules_.measure;
-  if (n < 2 || depth + n > measure.packets(Precedence::in)) return false;
+  if ((n < 2) | red_ || depth + n > measure.packets(Precedence::in)) return false;
   const PacketMix mix(packets);
   const std::uint32_t outs = mix.outs, ins = n - outs, length = packets.front().length;
   if (outs > 0 && depth + n > measure.packets(Precedence::out)) return false;
@@ -107,20 +111,23 @@ std::size_t ActiveQueue::accept(std::span<const Packet> packets, Time now) {
   }
   if (n == 0) return 0;
   ring_.put(tail_, packets.first(n), now);
-  const std::uint32_t ins = in_depth - in_depth_, outs = n - ins;
-  rio.keep(decision_.rio, ins, outs);
+  const auto is_red = [](const Packet& p) { return p.precedence == Precedence::red; };
+  const auto reds = red_ ? static_cast<std::uint32_t>(std::ranges::count_if(packets.first(n), is_red)) : 0u;
+  const std::uint32_t ins = in_depth - in_depth_, outs = n - ins - reds;
+  rio.keep(decision_.rio, ins, outs, reds);
   tail_ += n;
   in_depth_ = in_depth;
   counted_ = counted;
   in_counted_ = in_counted;
   large_ = large;
   arrived(ins, outs);
+  counters_[index(Precedence::red)].arrivals += reds;
   return n;
 }
 
 // Counts packets that RIO accepted without a verdict for each.
 void ActiveQueue::arrived(std::uint32_t ins, std::uint32_t outs) {
-  if (rules_.rio && outs > 0) decision_.detector.out_arrival(false);  // accepted: no congestion
+  if (rules_.rio && outs > 0) decision_.rio.detector.out_arrival(false);  // accepted: no congestion
   counters_[index(Precedence::in)].arrivals += ins;
   counters_[index(Precedence::out)].arrivals += outs;
 }
@@ -130,23 +137,28 @@ void ActiveQueue::remove(const PacketTally& t, Time now) {
   note_sojourn(t.packets, now);
   counted_ -= static_cast<std::uint32_t>(t.bytes);
   in_counted_ -= static_cast<std::uint32_t>(t.in_bytes);
-  if (large_) [[unlikely]]
-    count_large(t.packets);
+  if (large_ | red_) [[unlikely]]
+    correct(t.packets);
   head_ += t.packets;
   in_depth_ -= t.ins;
   departed(Precedence::in, t.ins, t.in_bytes, now);
   departed(Precedence::out, t.outs(), t.out_bytes(), now);
 }
 
-// Adds again what remove() took off for more than a packet counts.
-void ActiveQueue::count_large(std::uint32_t packets) {
+// Adds again what remove() takes off for more than a packet counts, and counts red packets, which its tally
+// has as OUT.
+void ActiveQueue::correct(std::uint32_t packets) {
+  QueueCounters &out = counters_[index(Precedence::out)], &red = counters_[index(Precedence::red)];
   for (std::uint32_t at = head_; at != head_ + packets; ++at) {
     const Packet& p = ring_.packet(at);
     const std::uint32_t more = p.length - QueueMeasure::counted(p.length);
     counted_ += more;
     in_counted_ += p.precedence == Precedence::in ? more : 0u;
+    if (p.precedence != Precedence::red) continue;
+    ++red.departures, --out.departures;
+    red.departed_bytes += p.length, out.departed_bytes -= p.length;
   }
-  large_ = depth() > packets;
+  large_ &= depth() > packets;
 }
 
 // Adds the sojourn times of the first `packets`, most of which arrived together.

@@ -139,7 +139,7 @@ class ActiveQueue {
   std::uint32_t front_position() const { return head_; }
   std::uint32_t end_position() const { return tail_; }
   std::uint32_t depth(Precedence precedence) const {  // packets
-    return precedence == Precedence::in ? in_depth_ : depth() - in_depth_;
+    return status().depth[index(precedence)];
   }
   std::uint32_t counted() const { return counted_; }  // bytes of all packets, at most 1500 of each
   // Packets, as the limit counts them.
@@ -152,7 +152,9 @@ class ActiveQueue {
   bool congested() const { return decision_.congested(rules_); }
   const RioState* rio() const { return rules_.rio ? &decision_.rio : nullptr; }  // nullptr: tail drop
   const QueueCounters& counters(Precedence precedence) const { return counters_[index(precedence)]; }
-  QueueStatus status() const { return decision_.status(rules_, content(), counters_[0], counters_[1]); }
+  QueueStatus status() const {
+    return decision_.status(rules_, content(), counters_[0], counters_[1], counters_[2]);
+  }
   const SojournHistogram& sojourn() const { return sojourn_; }
 
  private:
@@ -169,7 +171,7 @@ class ActiveQueue {
     in_counted_ += p.precedence == Precedence::in ? counts : 0u;
     large_ |= counts < p.length;
   }
-  void count_large(std::uint32_t packets);
+  void correct(std::uint32_t packets);
 
   QueueContent content() const { return {depth(), in_depth_, counted_, in_counted_}; }
 
@@ -178,9 +180,10 @@ class ActiveQueue {
   std::uint32_t in_depth_ = 0;
   std::uint32_t counted_ = 0, in_counted_ = 0;  // bytes that wait, as queue_measure.h counts them
   bool large_ = false;                          // packets that count with less than their length may wait
+  bool red_;                                    // red packets may wait
   QueueDecision decision_;
   QueueRules rules_;
-  std::array<QueueCounters, kPrecedences> counters_{};
+  std::array<QueueCounters, kDropPrecedences> counters_{};
   SojournHistogram sojourn_;
   // The ring to come, with the packets before `copied` in it; or, not `to_come`, one that was left, to be
   // freed at the next change.

@@ -15,14 +15,19 @@ namespace surety {
 // Reads the second half of a descriptor as one word, so that the compiler vectorizes loops over descriptors.
 inline std::uint64_t second_half(const Packet& p) {
   static_assert(offsetof(Packet, flow) == 8 && offsetof(Packet, length) == 12 &&
-                offsetof(Packet, precedence) == 14 && index(Precedence::out) == 1 &&
+                offsetof(Packet, precedence) == 14 && index(Precedence::in) == 0 && kDropPrecedences == 3 &&
                 std::endian::native == std::endian::little);
   std::uint64_t word;
   std::memcpy(&word, reinterpret_cast<const char*>(&p) + offsetof(Packet, flow), sizeof word);
   return word;
 }
 
-// The packets of both precedences in a burst, and their bytes.
+// 1 for an OUT or a red packet, 0 for an IN one: (precedence + 1) / 2 of the descriptor's second half.
+inline std::uint64_t is_out(std::uint64_t second_half) {
+  return (second_half + (std::uint64_t{1} << 48)) >> 49 & 1;
+}
+
+// The packets of a burst that are IN and those that are not, and their bytes.
 struct PacketTally {
   std::uint32_t packets = 0, ins = 0;  // all, and those of them that are IN
   std::uint64_t bytes = 0, in_bytes = 0;
@@ -31,7 +36,7 @@ struct PacketTally {
   explicit PacketTally(std::span<const Packet> burst) {
     std::uint64_t outs = 0, out_bytes = 0;
     for (const Packet& p : burst) {
-      const std::uint64_t word = second_half(p), length = word >> 32 & 0xffff, out = word >> 48 & 1;
+      const std::uint64_t word = second_half(p), length = word >> 32 & 0xffff, out = is_out(word);
       outs += out;
       bytes += length;
       out_bytes += length & -out;
@@ -44,7 +49,7 @@ struct PacketTally {
   std::uint64_t out_bytes() const { return bytes - in_bytes; }
 };
 
-// The OUT packets of a burst, and whether all its packets have the same length.
+// The packets of a burst that are not IN, and whether all its packets have the same length.
 struct PacketMix {
   std::uint32_t outs = 0;
   bool alike = true;
@@ -53,7 +58,7 @@ struct PacketMix {
     const std::uint64_t first = burst.empty() ? 0 : second_half(burst[0]);
     for (const Packet& p : burst) {
       const std::uint64_t word = second_half(p);
-      out += word >> 48 & 1;
+      out += is_out(word);
       differ |= word ^ first;
     }
     outs = static_cast<std::uint32_t>(out);

@@ -25,7 +25,8 @@ struct RedParams {
 struct RioParams {
   double weight = 0.002;  // w_q
   RedParams in, out;
-  bool ecn = false;  // mark ECN-capable packets where an early drop would fall
+  std::optional<RedParams> red{};  // none: red packets are judged as OUT ones
+  bool ecn = false;                // mark ECN-capable packets where an early drop would fall
   Rate capacity = Rate::bits_per_second(10'000'000'000);  // drains the averages while idle
   Bytes mean_packet{500};
   friend bool operator==(const RioParams&, const RioParams&) = default;

@@ -51,6 +51,10 @@ struct ArrivalNotice {
 // clang-format on
 struct QueueCounters {
   SURETY_COUNTERS(QueueCounters, SURETY_QUEUE_COUNTERS)
+  // Packets in the queue.
+  std::uint64_t waiting() const {
+    return arrivals - departures - early_drops - forced_drops - overflow_drops;
+  }
 };
 
 // The decision on one arrival.
@@ -98,11 +102,11 @@ struct QueueContent {
 
 // Counters and state of a queue, for readings.
 struct QueueStatus {
-  std::array<QueueCounters, kPrecedences> counters;
-  std::array<std::uint32_t, kPrecedences> depth{};  // packets
-  double level = 0;                                 // packets, as the limit counts them
-  bool has_rio = false, congested = false;          // congested: at the last arrival or settle()
-  double average_in = 0, average_total = 0;         // packets; 0 without RIO
+  std::array<QueueCounters, kDropPrecedences> counters;
+  std::array<std::uint32_t, kDropPrecedences> depth{};  // packets
+  double level = 0;                                     // packets, as the limit counts them
+  bool has_rio = false, congested = false;              // congested: at the last arrival or settle()
+  double average_in = 0, average_total = 0;             // packets; 0 without RIO
 };
 
 // State of a queue's decisions, in a cache line.
@@ -117,7 +121,7 @@ struct QueueDecision {
     if (rules.rio) {
       verdict =
           rules.rio->arrive(rio, precedence, ecn_capable, in_level(rules, waits), level(rules, waits), now);
-      if (precedence == Precedence::out) event = detector.out_arrival(rules.rio->congested(rio));
+      if (precedence == Precedence::out) event = rio.detector.out_arrival(rules.rio->congested(rio));
     }
     const bool full = rules.measure.full(precedence, waits.packets, waits.counted);
     return {verdict, event, full || no_place};
@@ -135,7 +139,6 @@ struct QueueDecision {
   void adopt(const QueueRules& before, const QueueRules& after, const RioState& fresh,
              const QueueContent& waits, Time now) {
     settle(before, waits, now);
-    if (!after.rio) detector = {};
     if (after.rio && !before.rio) rio = fresh;
   }
 
@@ -149,8 +152,11 @@ struct QueueDecision {
   // State at the last arrival or settle(); false without RIO.
   bool congested(const QueueRules& rules) const { return rules.rio && rules.rio->congested(rio); }
   QueueStatus status(const QueueRules& rules, const QueueContent& waits, const QueueCounters& in,
-                     const QueueCounters& out) const {
-    QueueStatus s{{in, out}, {waits.in_packets, waits.packets - waits.in_packets}, level(rules, waits)};
+                     const QueueCounters& out, const QueueCounters& red = {}) const {
+    const auto reds = static_cast<std::uint32_t>(red.waiting());
+    QueueStatus s{{in, out, red},
+                  {waits.in_packets, waits.packets - waits.in_packets - reds, reds},
+                  level(rules, waits)};
     if (!rules.rio) return s;
     s.has_rio = true;
     s.congested = rules.rio->congested(rio);
@@ -167,7 +173,6 @@ struct QueueDecision {
   }
 
   RioState rio;
-  CongestionDetector detector;
 };
 
 }  // namespace surety

@@ -8,9 +8,9 @@
 // ones, too (RFC 7567 section 4.4, RFC 7141 section 2.2: a queue for a link that sends bytes is measured in
 // bytes, and a packet's own size does not decide whether it is dropped).
 //
-// OUT packets leave `reserved` packets of the limit, and as large a part of the further places, to IN ones:
-// those find room at the onset of a flood, before RIO's average has risen (partial buffer sharing: Kroener,
-// Hebuterne, Boyer and Gravey 1991).
+// OUT and red packets leave `reserved` packets of the limit, and as large a part of the further places, to IN
+// ones: those find room at the onset of a flood, before RIO's average has risen (partial buffer sharing:
+// Kroener, Hebuterne, Boyer and Gravey 1991).
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class QueueMeasure {
       return Room{limit, limit + beyond, std::uint64_t{limit} * kFullPacket};
     };
     rooms_[index(Precedence::in)] = room(params.limit);
-    rooms_[index(Precedence::out)] = room(params.limit - params.reserved);
+    rooms_[index(Precedence::out)] = rooms_[index(Precedence::red)] = room(params.limit - params.reserved);
   }
 
   // Packets of any size that have room.
@@ -74,7 +74,7 @@ class QueueMeasure {
     std::uint32_t packets = 0, places = 0;
     std::uint64_t bytes = 0;
   };
-  std::array<Room, kPrecedences> rooms_{};
+  std::array<Room, kDropPrecedences> rooms_{};
   bool by_bytes_ = false;
 };
 

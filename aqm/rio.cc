@@ -7,7 +7,7 @@ namespace surety {
 
 RioRules::RioRules(const RioParams& params)
     : weight_(params.weight),
-      curves_{RedCurve(params.in), RedCurve(params.out)},
+      curves_{RedCurve(params.in), RedCurve(params.out), RedCurve(params.red.value_or(params.out))},
       decay_per_ns_(-std::log1p(-params.weight) * params.capacity.bytes_per_second() * 1e-9 /
                     static_cast<double>(params.mean_packet.count())),
       ecn_(params.ecn) {

@@ -8,6 +8,12 @@
 // distance from drop to drop is therefore uniform on {1 .. ceil(1/p_b)}. Each precedence has its own count,
 // as in ns-2, so that one's drops do not space the other's.
 //
+// Red packets, the third drop precedence of RFC 2597, have a curve of their own on avg_total: RIO-C judges
+// the highest precedence on the average of all packets (Makkar, Lambadaris, Hadi Salim, Seddigh, Nandy and
+// Babiarz 2000). RIO-C leaves red packets out of OUT's average; here that is avg_total too, as with two
+// precedences and as in WRED. On one average a red curve that is nowhere below OUT's drops red packets with
+// at least OUT's probability (RFC 2597 section 2). Red packets are not OUT arrivals of CSA's detector.
+//
 // An average decays over idle time as if m = idle * capacity / mean packet small packets had left:
 // avg *= (1 - weight)^m, m not rounded, then the arrival counts as any other. Each of the two averages has
 // its own idle time: its own packets absent from the queue.
@@ -20,6 +26,7 @@
 #include <limits>
 
 #include "aqm/params.h"
+#include "conditioners/csa_controller.h"
 #include "conditioners/packet.h"
 #include "conditioners/rng.h"
 #include "conditioners/units.h"
@@ -47,7 +54,7 @@ class RedCurve {
 
 enum class RioVerdict : std::uint8_t { accept, mark, early, forced };
 
-// State of RIO for one queue: a cache line with its CongestionDetector.
+// State of RIO for one queue, and of CSA's detector at its average: a cache line.
 struct RioState {
   struct Average {
     double value = 0;
@@ -66,9 +73,11 @@ struct RioState {
   double average_total() const { return total.value; }
 
   Average total, in;
-  std::array<std::uint32_t, kPrecedences> counts{};  // accepted since the last drop
+  std::array<std::uint32_t, kDropPrecedences> counts{};  // accepted since the last drop
   Rng rng;
+  CongestionDetector detector;
 };
+static_assert(sizeof(RioState) == 64);
 
 // Immutable rules of RIO, shared by all queues with the same parameters.
 class RioRules {
@@ -125,9 +134,9 @@ class RioRules {
     double packets, step = 1;
   };
 
-  // Arrivals of `ins` IN and `outs` OUT packets in any order, at most kAtOnce. True: RIO accepts each of them
-  // below its min thresholds, given that there is room, as arrive() one by one would, but for rounding.
-  // False: nothing has changed; call arrive() for each.
+  // Arrivals of `ins` IN and `outs` OUT packets in any order, none red, at most kAtOnce. True: RIO accepts
+  // each of them below its min thresholds, given that there is room, as arrive() one by one would, but for
+  // rounding. False: nothing has changed; call arrive() for each.
   bool accept_all(RioState& state, std::uint32_t ins, std::uint32_t outs, Level of_in, Level of_total,
                   Time now) const {
     constexpr double kAny = std::numeric_limits<double>::infinity();
@@ -153,16 +162,16 @@ class RioRules {
         : total_(state.total.value),
           in_(state.in.value),
           weight_(rules.weight_),
-          in_weight_{weight_, 0},
-          total_max_{kAny, rules.curve(Precedence::out).min()},
-          in_max_{rules.curve(Precedence::in).min(), kAny} {
+          in_weight_{weight_, 0, 0},
+          total_max_{kAny, rules.curve(Precedence::out).min(), rules.curve(Precedence::red).min()},
+          in_max_{rules.curve(Precedence::in).min(), kAny, kAny} {
       if (in_packets == 0) in_max_[index(Precedence::in)] = kNone;
       if (total_packets == 0) total_max_.fill(kNone);
     }
 
     // The packets in the queue include those accepted here. False: the arrival needs arrive(), and nothing
-    // has changed. There is no branch on the precedence, which is any mixture: OUT moves avg_in by a weight
-    // of 0, that is, not at all.
+    // has changed. There is no branch on the precedence, which is any mixture: OUT and red move avg_in by a
+    // weight of 0, that is, not at all.
     bool accept(Precedence precedence, double in_packets, double total_packets) {
       const std::size_t p = index(precedence);
       const double total = next(total_, total_packets, weight_);
@@ -172,18 +181,20 @@ class RioRules {
       in_ = in;
       return true;
     }
-    // `ins` and `outs` of them were accepted.
-    void keep(RioState& state, std::uint32_t ins, std::uint32_t outs) const {
+    // `ins`, `outs` and `reds` of them were accepted.
+    void keep(RioState& state, std::uint32_t ins, std::uint32_t outs, std::uint32_t reds) const {
       state.total.value = total_;
       state.in.value = in_;
       if (ins > 0) state.counts[index(Precedence::in)] = 0;
       if (outs > 0) state.counts[index(Precedence::out)] = 0;
+      if (reds > 0) state.counts[index(Precedence::red)] = 0;
     }
 
    private:
     static constexpr double kAny = std::numeric_limits<double>::infinity(), kNone = -1;
     double total_, in_, weight_;
-    std::array<double, kPrecedences> in_weight_, total_max_, in_max_;  // indexed by precedence of the arrival
+    std::array<double, kDropPrecedences> in_weight_, total_max_,
+        in_max_;  // indexed by precedence of the arrival
   };
 
  private:
@@ -232,7 +243,7 @@ class RioRules {
   }
 
   double weight_;
-  std::array<RedCurve, kPrecedences> curves_;
+  std::array<RedCurve, kDropPrecedences> curves_;
   double decay_per_ns_;  // -ln(1 - weight) * packets that the capacity drains in 1 ns
   bool ecn_;
   // Run n is what update() of n arrivals, one after the other, comes to: avg + weight (q - avg) + growth

@@ -71,7 +71,7 @@ void ArdMarker::adopt(const ArdMarker& other, Time now) {
 
 ArdVerdict ArdMarker::offer(Precedence precedence, std::uint32_t length, Time now) {
   advance(now);
-  if (precedence == Precedence::out) {
+  if (precedence != Precedence::in) {
     out_.count(length);
     return ArdVerdict::pass;
   }

@@ -32,7 +32,7 @@ class CongestionDetector {
       count_ = 0;
       return CongestionEvent::none;
     }
-    count_ = (count_ + 1) % 8;
+    count_ = static_cast<std::uint8_t>((count_ + 1) % 8);
     const bool onset = !in_period_;
     in_period_ = true;
     if (onset) return CongestionEvent::onset;
@@ -41,7 +41,7 @@ class CongestionDetector {
   std::uint32_t count() const { return count_; }
 
  private:
-  std::uint32_t count_ = 0;  // modulo 8
+  std::uint8_t count_ = 0;  // modulo 8
   bool in_period_ = false;
 };
 

@@ -14,14 +14,16 @@
 
 namespace surety {
 
-// In-profile or out-of-profile: the drop precedence.
-enum class Precedence : std::uint8_t { in, out };
-inline constexpr std::size_t kPrecedences = 2;
+// The drop precedence of a packet: in-profile, out-of-profile, or red, the third one of RFC 2597.
+// Conditioners, contracts and aggregates have two: red packets are OUT there.
+enum class Precedence : std::uint8_t { in, out, red };
+inline constexpr std::size_t kPrecedences = 2;      // the precedences of contracts
+inline constexpr std::size_t kDropPrecedences = 3;  // the precedences of queues
 constexpr std::size_t index(Precedence p) {
   return static_cast<std::size_t>(p);
 }
 constexpr const char* name(Precedence p) {
-  return p == Precedence::in ? "in" : "out";
+  return p == Precedence::in ? "in" : p == Precedence::out ? "out" : "red";
 }
 
 using FlowId = std::uint32_t;

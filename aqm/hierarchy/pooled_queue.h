@@ -66,14 +66,15 @@ class alignas(64) PooledQueue {
   // Inlined into the burst loop: the call, and its result through memory, cost 12 to 24 cycles.
   [[gnu::always_inline]] ArrivalResult enqueue(const InterfaceParams::Class& params, PacketPool& pool,
                                                const Packet& packet, bool ecn_capable, Time now) {
-    const std::size_t p = index(packet.precedence);
+    const std::size_t p = packet.precedence != Precedence::in;
     const Admission admission =
         decision_.arrive(params, content(), packet.precedence, ecn_capable, no_chunk(params, pool), now);
     if (admission.admitted) push(params, pool, packet, now);
     admitted_[p] += admission.admitted;
     waiting_[p].packets += admission.admitted;
     waiting_[p].counted += admission.admitted ? QueueMeasure::counted(packet.length) : 0u;
-    if (!admission.admitted | admission.marked) admission.count(refusals_[p]);
+    if (!admission.admitted | admission.marked | (packet.precedence == Precedence::red))
+      note(admission, packet.precedence);
     return admission.result();
   }
 
@@ -97,18 +98,21 @@ class alignas(64) PooledQueue {
 
   bool empty() const { return front_ == kNone; }
   std::uint32_t depth() const {  // packets
-    return depth_of(Precedence::in) + depth_of(Precedence::out);
+    return waiting_[0].packets + waiting_[1].packets;
   }
-  std::uint32_t depth_of(Precedence p) const { return waiting_[index(p)].packets; }
   std::uint32_t counted() const {  // bytes of all packets, at most 1500 of each
     return waiting_[0].counted + waiting_[1].counted;
   }
   bool congested(const InterfaceParams::Class& params) const { return decision_.congested(params); }
-  std::uint32_t chunks() const { return chunks_; }
+  // Chunks that hold its packets: all but the first and the last of them are full.
+  std::uint32_t chunks() const {
+    return empty() ? 0 : (slot(front_) + depth() + Chunk::kPackets - 1) / Chunk::kPackets;
+  }
   // Counts like ActiveQueue.
   QueueCounters counters(Precedence p) const;
   QueueStatus status(const InterfaceParams::Class& params) const {
-    return decision_.status(params, content(), counters(Precedence::in), counters(Precedence::out));
+    return decision_.status(params, content(), counters(Precedence::in), counters(Precedence::out),
+                            counters(Precedence::red));
   }
 
   // Address of the chunk that gets the next packet, as long as it has room; not when empty.
@@ -139,17 +143,17 @@ class alignas(64) PooledQueue {
   };
 
   QueueContent content() const {
-    const Waiting& in = waiting_[index(Precedence::in)];
+    const Waiting& in = waiting_[0];
     return {depth(), in.packets, counted(), in.counted};
   }
   // The next packet needs a chunk (an empty queue has none), and the pool has none for this queue.
   bool no_chunk(const InterfaceParams::Class& params, const PacketPool& pool) const {
-    return slot(end_) == Chunk::kPackets && !pool.has_room(chunks_, params.share);
+    return slot(end_) == Chunk::kPackets && !pool.has_room(chunks(), params.share);
   }
 
   void push(const InterfaceParams::Class& params, PacketPool& pool, const Packet& packet, Time now) {
     if (slot(end_) == Chunk::kPackets) {
-      const ChunkNumber fresh = pool.take(chunks_++, params.share);
+      const ChunkNumber fresh = pool.take(chunks(), params.share);
       if (empty())
         front_ = first_of(fresh);
       else
@@ -162,14 +166,21 @@ class alignas(64) PooledQueue {
     ++end_;
   }
 
-  // All of its packets are out.
-  void leave_chunk(const InterfaceParams::Class& params, PacketPool& pool) {
+  // All packets of the first of `held` chunks are out.
+  void leave_chunk(const InterfaceParams::Class& params, PacketPool& pool, std::uint32_t held) {
     const ChunkNumber left = chunk(front_);
     const bool last = left == chunk(end_);
     front_ = last ? kNone : first_of(pool[left].next);
     if (last) end_ = kNone;
-    pool.give(left, chunks_--, params.share);
+    pool.give(left, held, params.share);
   }
+  void note(const Admission& admission, Precedence precedence) {
+    admission.count(refusals_[index(precedence)]);
+    const bool red = admission.admitted & (precedence == Precedence::red);
+    red_admitted_ += red;
+    red_waiting_ += red;
+  }
+  // `p`: IN, or OUT for all others.
   void departed(const InterfaceParams::Class& params, Precedence p, std::uint64_t packets,
                 std::uint64_t bytes, std::uint64_t counted, Time now) {
     waiting_[index(p)].packets -= static_cast<std::uint32_t>(packets);
@@ -180,12 +191,14 @@ class alignas(64) PooledQueue {
 
   // Fields that each packet touches:
   Place front_ = kNone, end_ = kNone;  // place of the first packet, and of the next arrival
-  std::uint32_t chunks_ = 0;
-  std::array<std::uint64_t, kPrecedences> admitted_{}, departed_bytes_{};
-  std::array<Waiting, kPrecedences> waiting_{};
+  std::uint32_t red_waiting_ = 0;      // packets
+  // IN, and all others:
+  std::array<std::uint64_t, 2> admitted_{}, departed_bytes_{};
+  std::array<Waiting, 2> waiting_{};
   // Fields that each arrival touches if there is RIO:
   QueueDecision decision_;
-  std::array<Refusals, kPrecedences> refusals_{};
+  std::array<Refusals, kDropPrecedences> refusals_{};
+  std::uint64_t red_admitted_ = 0, red_departed_bytes_ = 0;
   TokenBucket cap_;
 };
 static_assert(sizeof(PooledQueue) == 64 * PooledQueue::kLines);
@@ -196,6 +209,7 @@ std::size_t PooledQueue::dequeue(const InterfaceParams::Class& params, PacketPoo
                                  std::span<Packet> out, Time now, SojournRun& sojourn, More more) {
   std::uint64_t ins = 0, in_bytes = 0, all_bytes = 0, in_counted = 0, all_counted = 0;
   std::size_t n = 0;
+  std::uint32_t held = chunks();
   for (bool go = true; go && n < out.size();) {
     const Chunk& first = pool[chunk(front_)];
     const bool last = chunk(front_) == chunk(end_);
@@ -216,11 +230,18 @@ std::size_t PooledQueue::dequeue(const InterfaceParams::Class& params, PacketPoo
     }
     front_ = first_of(chunk(front_)) + at;
     if (at < end) break;
-    leave_chunk(params, pool);
+    leave_chunk(params, pool, held--);
     if (last) break;
   }
   departed(params, Precedence::in, ins, in_bytes, in_counted, now);
   departed(params, Precedence::out, n - ins, all_bytes - in_bytes, all_counted - in_counted, now);
+  if (red_waiting_ > 0) [[unlikely]] {
+    for (const Packet& p : out.first(n)) {
+      if (p.precedence != Precedence::red) continue;
+      --red_waiting_;
+      red_departed_bytes_ += p.length;
+    }
+  }
   return n;
 }
 

@@ -24,7 +24,9 @@ void name_after(QueueReading& row, const ClassParams& of) {
   row.limit = of.queue.limit;
   row.out_limit = of.queue.limit - of.queue.reserved;
   row.thresholds.reset();
-  if (of.queue.rio) row.thresholds = {of.queue.rio->in, of.queue.rio->out};
+  const auto& rio = of.queue.rio;
+  row.has_red = rio && rio->red;
+  if (rio) row.thresholds = {rio->in, rio->out, rio->red.value_or(rio->out)};
 }
 
 // A row for each class of each definition (TreeCopy).
@@ -110,7 +112,7 @@ void fill(QueueReading& r, const QueueStatus& q) {
 
 void fill_tree_row(QueueReading& row, const Hierarchy& h, InterfaceIndex interface, std::size_t class_index) {
   fill(row, h.status(interface, class_index));
-  if (row.depth[0] + row.depth[1] > 0) return;
+  if (!h.queue(interface, class_index).empty()) return;
   // In an empty queue the averages are those of its last packet: they decay with the next arrival.
   row.average_in = row.average_total = 0;
   row.congested = false;
@@ -239,7 +241,8 @@ void TreeCopy::copy(Reading& r, const QueueTree& tree, const PortTree::Node& nod
     }
     rows[c].has_rio |= h.params(i).of(c).rio.has_value();
     const PooledQueue& queue = h.queue(i, c);
-    if (queue.counters(Precedence::in).arrivals + queue.counters(Precedence::out).arrivals == 0) continue;
+    const auto none = [&](Precedence p) { return queue.counters(p).arrivals == 0; };
+    if (none(Precedence::in) && none(Precedence::out) && none(Precedence::red)) continue;
     const bool room = r.used_members < r.member_queues.size();
     QueueReading& member = room ? r.member_queues[r.used_members] : scratch_;
     fill_tree_row(member, h, i, c);

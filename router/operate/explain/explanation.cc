@@ -171,7 +171,7 @@ Json queue(const QueueTrace& q, std::uint8_t dscp, const IngressTrace& t, const 
   j["name"] = params.name;
   j["dscp"] = config::dscp_name(dscp);
   j["precedence"] = name(q.precedence);
-  j["packets"] = q.depth[0] + q.depth[1];
+  j["packets"] = q.depth[0] + q.depth[1] + q.depth[2];
   j["counted_packets"] = q.level;
   j["limit_packets"] = q.limit;
   if (q.has_rio && params.queue.rio) {
@@ -179,6 +179,7 @@ Json queue(const QueueTrace& q, std::uint8_t dscp, const IngressTrace& t, const 
     j["average_total_packets"] = q.average_total;
     j["in"] = thresholds(params.queue.rio->in);
     j["out"] = thresholds(params.queue.rio->out);
+    if (params.queue.rio->red) j["red"] = thresholds(*params.queue.rio->red);
   }
   if (const config::Aggregate* const a = aggregate_of(q, t, s)) j["aggregate"] = a->name;
   j["drop_probability"] = q.refusal;

@@ -101,16 +101,16 @@ std::string queue(const Json& q) {
   const std::string owner = q.contains("interface") ? text(q, "interface") + " on " : "";
   std::string s = fmt::format("{} of {}{} by DSCP {}: {} packets", text(q, "name"), owner, text(q, "port"),
                               text(q, "dscp"), q.value("packets", 0));
-  const bool in = text(q, "precedence") == "in";
+  const std::string precedence = text(q, "precedence");
+  const char* const name = precedence == "in" ? "IN" : precedence == "red" ? "red" : "OUT";
   const double counted = q.value("counted_packets", 0.0);
   if (counted < q.value("packets", 0)) s += fmt::format(" ({:.1f} of 1500 bytes)", counted);
-  s += fmt::format(", limit {} for {}", q.value("limit_packets", 0), in ? "IN" : "OUT");
+  s += fmt::format(", limit {} for {}", q.value("limit_packets", 0), name);
   if (q.contains("in"))
     s += fmt::format("; averages: IN {}, all {}", range(q, "average_in_packets", "in"),
-                     range(q, "average_total_packets", "out"));
+                     range(q, "average_total_packets", precedence == "red" ? "red" : "out"));
   if (q.contains("aggregate")) s += fmt::format("; aggregate {} may remark it", text(q, "aggregate"));
-  return s + fmt::format("; dropped as {} with {}", in ? "IN" : "OUT",
-                         human::percent(real(q, "drop_probability")));
+  return s + fmt::format("; dropped as {} with {}", name, human::percent(real(q, "drop_probability")));
 }
 
 }  // namespace

@@ -146,13 +146,23 @@ Fields<Row> counters(const Infos& infos, Get get) {
                       {info.metric, info.help}});
   return fields;
 }
+// Numbers by precedence, as a metric; red ones only of rows that have them.
+template <class Row, class Number>
+Json series_of(const Row& row, Number in, Number out, Number red) {
+  Json series = Json::array({{"in", in}, {"out", out}});
+  if (row.has_red) series.push_back({"red", red});
+  return series;
+}
 // The metrics of counters by precedence; get(row, member, precedence) returns one.
 template <class Row, class Infos, class Get>
 Fields<Row> counters_by_precedence(const Infos& infos, Get get) {
   Fields<Row> fields;
   for (const auto& info : infos) {
     const auto series = [get, member = info.member](const Row& row) {
-      return Json::array({{"in", get(row, member, 0)}, {"out", get(row, member, 1)}});
+      if constexpr (requires { row.has_red; })
+        return series_of(row, get(row, member, 0), get(row, member, 1), get(row, member, 2));
+      else
+        return Json::array({{"in", get(row, member, 0)}, {"out", get(row, member, 1)}});
     };
     fields.push_back({"", {}, {}, {info.metric, info.help, "precedence", series}});
   }

@@ -68,9 +68,9 @@ std::map<std::string, ShaperMinutes::Count> ShaperMinutes::counts(const Reading&
   for (const auto* queues : {&workers.interface_queues, &workers.member_queues})
     for (const QueueReading& q : *queues) {
       Count& count = counts[q.interface];
-      for (std::size_t p = 0; p < kPrecedences; ++p) {
+      for (std::size_t p = 0; p < kDropPrecedences; ++p) {
         const QueueCounters& c = q.counters[p];
-        count.bytes[p] += c.departed_bytes;
+        count.bytes[p == index(Precedence::in) ? 0 : 1] += c.departed_bytes;
         count.packets += c.departures;
         count.dropped += c.early_drops + c.forced_drops + c.overflow_drops;
       }

@@ -79,11 +79,12 @@ struct QueueReading {
   bool has_sojourn = true;  // false: the port has it, for all its queues together
   std::uint32_t limit = 0;  // packets of any size; OUT packets may have room for less (queue_measure.h)
   std::uint32_t out_limit = 0;
-  std::array<QueueCounters, kPrecedences> counters;
-  std::array<std::uint32_t, kPrecedences> depth{};
+  std::array<QueueCounters, kDropPrecedences> counters;
+  std::array<std::uint32_t, kDropPrecedences> depth{};
   double average_in = 0, average_total = 0;  // packets; 0 without RIO
   bool has_rio = false, congested = false;
-  std::optional<std::array<RedParams, kPrecedences>> thresholds{};  // RIO's, as configured
+  bool has_red = false;                                                 // the class has red packets
+  std::optional<std::array<RedParams, kDropPrecedences>> thresholds{};  // RIO's, as configured
   SojournHistogram sojourn;
   InterfaceIndex index = kNoInterface;  // number of a member whose names are not set yet
 };

@@ -108,8 +108,10 @@ Json averages(const QueueReading& q) {
 
 Json thresholds(const QueueReading& q) {
   if (!q.thresholds) return Json::array();
-  const auto& [in, out] = *q.thresholds;
-  return {{"in", "min", in.min}, {"in", "max", in.max}, {"out", "min", out.min}, {"out", "max", out.max}};
+  const auto& [in, out, red] = *q.thresholds;
+  Json all = {{"in", "min", in.min}, {"in", "max", in.max}, {"out", "min", out.min}, {"out", "max", out.max}};
+  if (q.has_red) all.insert(all.end(), {Json{"red", "min", red.min}, Json{"red", "max", red.max}});
+  return all;
 }
 
 Json side(const QueueReading& q, Precedence p) {
@@ -242,11 +244,11 @@ using Q = QueueReading;
 const Table<QueueReading> kQueues({}, {
   {"", sum(&Q::depth), {},
    {"surety_queue_depth_packets", "Packets in the queue.", "precedence",
-    [](const Q& q) { return Json::array({{"in", q.depth[0]}, {"out", q.depth[1]}}); }}},
+    [](const Q& q) { return series_of(q, q.depth[0], q.depth[1], q.depth[2]); }}},
   {"", {}, {},
    {"surety_queue_average_packets", "RIO's moving averages: of IN packets, and of all packets (precedence total).", "precedence", averages}},
   {"", {}, {},
-   {"surety_queue_threshold_packets", "RIO's thresholds for its moving averages (OUT packets: for the average of all packets).",
+   {"surety_queue_threshold_packets", "RIO's thresholds for its moving averages (OUT and red packets: for the average of all packets).",
     "precedence bound", thresholds}},
 }, counters_by_precedence<Q>(QueueCounters::table(), [](const Q& q, auto member, std::size_t p) { return q.counters[p].*member; }), {
   {"port", &Q::port},
@@ -263,6 +265,7 @@ const Table<QueueReading> kQueues({}, {
   {"average_total", when(&Q::has_rio, sum(&Q::average_total))},
   {"in", [](const Q& q) { return side(q, Precedence::in); }},
   {"out", [](const Q& q) { return side(q, Precedence::out); }},
+  {"red", [](const Q& q) { return q.has_red ? side(q, Precedence::red) : Json(); }},
   {"sojourn_p50_seconds", [](const Q& q) { return sojourn(q, 0.5); }},
   {"sojourn_p99_seconds", [](const Q& q) { return sojourn(q, 0.99); }},
   {"sojourn_counts", [](const Q& q) { return q.has_sojourn ? Json(q.sojourn.counts) : Json(); }},

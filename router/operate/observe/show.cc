@@ -74,10 +74,11 @@ Columns columns_of(std::string_view what) {
 
 namespace {
 
-// A queue shows as two rows, one per precedence; OUT is judged by the total average,
-// so that is the one beside it.
+// A queue shows as a row per precedence, red only where it has such packets; OUT and red are judged by the
+// total average, so that is the one beside them.
 void split_queue(const Json& queue, std::vector<Json>& rows) {
-  for (const char* precedence : {"in", "out"}) {
+  for (const char* precedence : {"in", "out", "red"}) {
+    if (precedence[0] == 'r' && !queue.contains("red")) continue;
     const bool in = precedence[0] == 'i';
     Json row = {
         {"port", queue.value("port", "")}, {"name", queue.value("name", "")}, {"precedence", precedence}};

@@ -82,6 +82,7 @@ Json row_of(const QueueResult& q, const Pen& pen) {
               {"average_total", rounded(q.average_total_mean, 3)},
               {"in", row_of(q.by_precedence[index(Precedence::in)])},
               {"out", row_of(q.by_precedence[index(Precedence::out)])}};
+  if (const auto& red = q.by_precedence[index(Precedence::red)]; red.arrivals > 0) row["red"] = row_of(red);
   if (!q.interface.empty()) row["interface"] = q.interface;
   if (const auto& t = q.thresholds) {
     row["average_in"] = rounded(q.average_in_mean, 3);

@@ -68,7 +68,7 @@ struct QueueResult {
   // Where the queue is that of an interface; of a template's the template. Empty: it is the port's own.
   std::string interface = {}, definition = {};
   // Over the measured interval; a queue without precedences counts in `in`.
-  std::array<PrecedenceResult, kPrecedences> by_precedence;
+  std::array<PrecedenceResult, kDropPrecedences> by_precedence;
   double average_in_mean = 0,
          average_total_mean =
              0;  // packets: RIO's averages, sampled; without RIO, and of interfaces, the instantaneous depth

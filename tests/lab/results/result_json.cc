@@ -80,6 +80,8 @@ Json row(const QueueResult& q) {
                {"utilisation", ratio(q.utilisation)},
                {"rate_bps", bits(q.rate_bps)},
                {"departed_bps", bits(q.departed_bps)}};
+  if (const auto& red = q.by_precedence[index(Precedence::red)]; red.arrivals > 0)
+    json[name(Precedence::red)] = row(red);
   if (!q.interface.empty()) json["interface"] = q.interface;
   return json;
 }

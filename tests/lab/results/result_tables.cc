@@ -28,14 +28,15 @@ std::vector<Named<QueueRow>> queue_rows(const RunResult& run) {
   for (const auto& q : run.queues) {
     if (!q.interface.empty()) continue;
     const std::string queue = full_name(q);
-    const auto& [in, out] = q.by_precedence;
+    const auto& [in, out, red] = q.by_precedence;
     // A queue without precedences has only the sum.
     if (q.thresholds || in.arrivals > 0) {
       rows.push_back({{queue, "in"}, {in, q.average_in_mean, {}}});
       rows.push_back({{queue, "out"}, {out, {}, {}}});
+      if (red.arrivals > 0) rows.push_back({{queue, "red"}, {red, {}, {}}});
     }
     const Value utilisation = q.rate_bps > 0 ? Value(q.utilisation) : Value();
-    rows.push_back({{queue, "all"}, {sum(in, out), q.average_total_mean, utilisation}});
+    rows.push_back({{queue, "all"}, {sum(sum(in, out), red), q.average_total_mean, utilisation}});
   }
   return rows;
 }
@@ -72,17 +73,18 @@ ResultTable interface_table(Runs runs, std::size_t rows_per_stem) {
       if (!q.interface.empty()) rows.push_back({{q.router + '.' + q.interface, q.queue}, &q});
     return rows;
   });
-  const auto of_both = [](std::uint64_t PrecedenceResult::*member) {
+  const auto of_all = [](std::uint64_t PrecedenceResult::*member) {
     return [member](const Row& q) {
-      return Value(static_cast<double>(q->by_precedence[0].*member + q->by_precedence[1].*member));
+      const auto& [in, out, red] = q->by_precedence;
+      return Value(static_cast<double>(in.*member + out.*member + red.*member));
     };
   };
   const std::vector<Column<Row>> all{
-      {"arrivals", Quantity::count, of_both(&PrecedenceResult::arrivals)},
-      {"early drops", Quantity::count, of_both(&PrecedenceResult::early_drops), true},
-      {"forced", Quantity::count, of_both(&PrecedenceResult::forced_drops), true},
-      {"overflow", Quantity::count, of_both(&PrecedenceResult::overflow_drops)},
-      {"marked", Quantity::count, of_both(&PrecedenceResult::marked), true},
+      {"arrivals", Quantity::count, of_all(&PrecedenceResult::arrivals)},
+      {"early drops", Quantity::count, of_all(&PrecedenceResult::early_drops), true},
+      {"forced", Quantity::count, of_all(&PrecedenceResult::forced_drops), true},
+      {"overflow", Quantity::count, of_all(&PrecedenceResult::overflow_drops)},
+      {"marked", Quantity::count, of_all(&PrecedenceResult::marked), true},
       {"depth", Quantity::number, field(&QueueResult::average_total_mean)},
       {"departed", Quantity::rate, field(&QueueResult::departed_bps)},
       {"shaper", Quantity::rate, [](const Row& q) { return unless_zero(q->rate_bps); }}};

@@ -93,7 +93,7 @@ void Sampler::mark(bool end) {
   }
   (end ? drops_end_ : drops_begin_) = network_.recorder().drops();
   for (QueueWatch& q : queues_)
-    for (const Precedence p : {Precedence::in, Precedence::out})
+    for (const Precedence p : {Precedence::in, Precedence::out, Precedence::red})
       (end ? q.at_end : q.at_begin)[index(p)] = queue(q).counters(p);
   shares_.mark(end);
   (end ? conformance_end_ : conformance_begin_) = conformance_.counts();

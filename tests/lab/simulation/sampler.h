@@ -44,7 +44,7 @@ class Sampler {
   };
   struct QueueWatch {
     std::size_t router, port, class_index;
-    std::array<QueueCounters, kPrecedences> at_begin, at_end;
+    std::array<QueueCounters, kDropPrecedences> at_begin, at_end;
     Mean in, total;                // over the measured interval
     Mean sample_in, sample_total;  // over the running sample
     Series in_series, total_series;

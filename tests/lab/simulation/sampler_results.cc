@@ -105,7 +105,7 @@ void Sampler::queue_results(RunResult& result) {
     r.port = port.name;
     r.queue = c.scheduling.name;
     std::uint64_t bytes = 0;
-    for (std::size_t p = 0; p < kPrecedences; ++p) {
+    for (std::size_t p = 0; p < kDropPrecedences; ++p) {
       r.by_precedence[p] = difference(q.at_end[p], q.at_begin[p]);
       bytes += q.at_end[p].departed_bytes - q.at_begin[p].departed_bytes;
     }

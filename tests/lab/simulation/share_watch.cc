@@ -25,7 +25,8 @@ PrecedenceResult difference(const QueueCounters& end, const QueueCounters& begin
 
 std::uint64_t ShareWatch::Queue::bytes() const {
   std::uint64_t n = 0;
-  for (std::size_t p = 0; p < kPrecedences; ++p) n += at_end[p].departed_bytes - at_begin[p].departed_bytes;
+  for (std::size_t p = 0; p < kDropPrecedences; ++p)
+    n += at_end[p].departed_bytes - at_begin[p].departed_bytes;
   return n;
 }
 
@@ -56,7 +57,7 @@ void ShareWatch::mark(bool end) {
   for (Port& port : ports_) {
     const Hierarchy& hierarchy = tree(port).hierarchy();
     for_each(port, [&](Queue& q, const PortTree::Node& node, std::uint32_t member, std::size_t c) {
-      for (const Precedence p : {Precedence::in, Precedence::out})
+      for (const Precedence p : {Precedence::in, Precedence::out, Precedence::red})
         (end ? q.at_end : q.at_begin)[index(p)] = hierarchy.queue(node.first + member, c).counters(p);
     });
   }
@@ -99,7 +100,8 @@ QueueResult ShareWatch::result_of(const Port& port, const PortTree::Node& node, 
     r.definition = snapshot.config.interfaces[node.definition].name;
   }
   r.queue = node.classes[class_index].name;
-  for (std::size_t p = 0; p < kPrecedences; ++p) r.by_precedence[p] = difference(q.at_end[p], q.at_begin[p]);
+  for (std::size_t p = 0; p < kDropPrecedences; ++p)
+    r.by_precedence[p] = difference(q.at_end[p], q.at_begin[p]);
   if (ticks_ > 0) r.average_total_mean = q.depths / static_cast<double>(ticks_);
   r.rate_bps =
       rate_of(node.definition == kNoInterface ? snapshot.config.ports[port.port].shaper : node.shaper);

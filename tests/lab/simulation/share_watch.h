@@ -22,7 +22,7 @@ class ShareWatch {
 
  private:
   struct Queue {
-    std::array<QueueCounters, kPrecedences> at_begin, at_end;
+    std::array<QueueCounters, kDropPrecedences> at_begin, at_end;
     double depths = 0;  // sum over ticks
     std::uint64_t bytes() const;
   };

@@ -65,6 +65,17 @@ TEST(QueueDecision, AnOutArrivalAboveTheMinimumIsTheOnsetOfCongestion) {
   EXPECT_EQ(event(Precedence::out), CongestionEvent::none);
 }
 
+TEST(QueueDecision, ARedArrivalIsNoOutArrivalOfCsa) {
+  ActiveQueueParams three = params(4, 100);
+  three.rio->red = three.rio->out;
+  const QueueRules rules(three);
+  QueueDecision decision(1);
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(decision.arrive(rules, kFive, Precedence::red, false, false, kStart).event,
+              CongestionEvent::none);
+  EXPECT_TRUE(decision.congested(rules));
+}
+
 TEST(QueueDecision, ShowsTheAveragesOfARioOnly) {
   const QueueRules with(params(100, 200)), without({.limit = 10, .rio = {}});
   QueueDecision decision(1);
@@ -74,7 +85,7 @@ TEST(QueueDecision, ShowsTheAveragesOfARioOnly) {
   EXPECT_EQ(status.average_in, 2);
   EXPECT_EQ(status.average_total, 5);
   EXPECT_EQ(status.level, 5);
-  EXPECT_EQ(status.depth, (std::array<std::uint32_t, kPrecedences>{2, 3}));
+  EXPECT_EQ(status.depth, (std::array<std::uint32_t, kDropPrecedences>{2, 3, 0}));
   EXPECT_FALSE(decision.status(without, kFive, {}, {}).has_rio);
   EXPECT_EQ(decision.status(without, kFive, {}, {}).average_total, 0);
 }

@@ -51,7 +51,9 @@ void decides_as_a_ports_queue(std::optional<RioParams> with, std::uint32_t beyon
       Packet p{.flow = static_cast<FlowId>(step),
                .length = static_cast<std::uint16_t>(beyond > 0 ? 1000 + rng.next() % 2000
                                                                : 64 + rng.next() % 1400)};
-      p.precedence = rng.next() % 3 == 0 ? Precedence::in : Precedence::out;
+      const std::uint32_t kind = rng.next() % 3;
+      const bool red = kind == 1 && with && with->red;
+      p.precedence = kind == 0 ? Precedence::in : red ? Precedence::red : Precedence::out;
       const bool ecn = rng.next() % 2 == 0;
       const double refusal = port.refusal(p.precedence, now);
       ASSERT_EQ(refusal, queue.refusal(shared, pool, p.precedence, now)) << step;
@@ -68,9 +70,11 @@ void decides_as_a_ports_queue(std::optional<RioParams> with, std::uint32_t beyon
     }
     ASSERT_EQ(port.depth(), queue.depth());
     ASSERT_EQ(port.counted(), queue.counted());
+    ASSERT_EQ(port.status().depth, queue.status(shared).depth);
+    ASSERT_EQ(pool.in_use(), queue.chunks());
   }
-  std::array<QueueCounters, kPrecedences> refused;
-  for (const Precedence p : {Precedence::in, Precedence::out}) {
+  std::array<QueueCounters, kDropPrecedences> refused;
+  for (const Precedence p : {Precedence::in, Precedence::out, Precedence::red}) {
     const QueueCounters a = port.counters(p), b = queue.counters(p);
     EXPECT_EQ(a.arrivals, b.arrivals);
     EXPECT_EQ(a.departures, b.departures);
@@ -84,6 +88,7 @@ void decides_as_a_ports_queue(std::optional<RioParams> with, std::uint32_t beyon
   // There was something to decide.
   EXPECT_GT(refused[0].overflow_drops + refused[1].forced_drops, 0u);
   EXPECT_EQ(with.has_value(), refused[0].early_drops > 0 && refused[1].early_drops > 0);
+  EXPECT_EQ(with && with->red, refused[2].early_drops > 0 && refused[2].departures > 0);
 }
 
 TEST(PooledQueue, DecidesAsAPortsQueueWithRio) {
@@ -91,6 +96,14 @@ TEST(PooledQueue, DecidesAsAPortsQueueWithRio) {
 }
 TEST(PooledQueue, DecidesAsAPortsQueueWithEcn) {
   decides_as_a_ports_queue(rio(true));
+}
+TEST(PooledQueue, DecidesAsAPortsQueueWithThreeCurves) {
+  RioParams three = rio(true);
+  three.in.min = 1, three.in.max = 5;  // red packets that are dropped leave the others a short queue
+  three.out = {.min = 2, .max = 8, .pmax = three.out.pmax};
+  three.red = {.min = 1, .max = 6, .pmax = Probability(0.5)};
+  decides_as_a_ports_queue(three);
+  decides_as_a_ports_queue(three, 30);
 }
 TEST(PooledQueue, DecidesAsAPortsQueueWithTailDrop) {
   decides_as_a_ports_queue({});

@@ -80,6 +80,17 @@ TEST_F(ClassSplitTest, TheDscpDecidesClassAndPrecedence) {
   }
 }
 
+TEST_F(ClassSplitTest, RedIsAPrecedenceToo) {
+  auto by_dscp = snapshot.queues[1].by_dscp;
+  by_dscp[kAf13] = {by_dscp[kAf12].class_index, Precedence::red};
+  split.adopt(by_dscp);
+  std::vector<Packet> burst{packet(kAf12), packet(kAf13)};
+  ClassRun run = only_run(burst);
+  EXPECT_EQ(run.packets[0].precedence, Precedence::out);
+  EXPECT_EQ(run.packets[1].precedence, Precedence::red);
+  EXPECT_EQ(HandedPacket(frames[1], 100, 2, Precedence::red, true, 3).precedence(), Precedence::red);
+}
+
 TEST_F(ClassSplitTest, Ipv6TrafficClassDecidesToo) {
   using namespace frames;
   const auto frame = [](std::uint8_t traffic_class) {

@@ -15,6 +15,7 @@ namespace {
 using metrics::MetricFamily;
 using metrics::MetricType;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 std::string family(const std::string& name, const Reading& reading = test::sample_reading()) {
@@ -190,6 +191,21 @@ TEST(Metrics, QueuesByPrecedence) {
   assured("surety_queue_forced_drops_total", "counter", "0", "1");
   assured("surety_queue_overflow_drops_total", "counter", "0", "0");
   assured("surety_queue_ecn_marks_total", "counter", "0", "5");
+}
+
+TEST(Metrics, RedIsAPrecedenceOfQueuesThatHaveIt) {
+  Reading r = test::sample_reading();
+  QueueReading& q = r.queues[0];
+  q.has_red = true;
+  q.depth[2] = 3;
+  q.counters[2].early_drops = 7;
+  (*q.thresholds)[2] = {5, 20, Probability(0.5)};
+  const std::string labels = "{port=\"wan0\",queue=\"assured\",precedence=\"red\"";
+  EXPECT_THAT(family("surety_queue_depth_packets", r), HasSubstr(labels + "} 3\n"));
+  EXPECT_THAT(family("surety_queue_early_drops_total", r), HasSubstr(labels + "} 7\n"));
+  EXPECT_THAT(family("surety_queue_threshold_packets", r), HasSubstr(labels + ",bound=\"max\"} 20\n"));
+  for (const char* name : {"surety_queue_depth_packets", "surety_queue_early_drops_total"})
+    EXPECT_THAT(family(name), Not(HasSubstr("precedence=\"red\""))) << name;
 }
 
 TEST(Metrics, QueuesHaveALimit) {

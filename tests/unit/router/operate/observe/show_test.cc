@@ -61,6 +61,19 @@ TEST(RenderTable, QueuesHaveARowForEachPrecedence) {
             "-                    -       -\n");
 }
 
+TEST(RenderTable, AQueueWithRedPacketsHasAThirdRow) {
+  Reading r = test::sample_reading();
+  QueueReading& q = r.queues[0];
+  q.has_red = true;
+  q.counters[2] = {.arrivals = 50, .early_drops = 7, .forced_drops = 9};
+  EXPECT_THAT(
+      render_table("queues", table(r, "queues"), false),
+      HasSubstr(
+          "wan0  assured  red             0    100     10.5        50      7       9         0       0  "
+          "yes                  -       -\n"
+          "wan0  control  in "));
+}
+
 TEST(RenderTable, Services) {
   EXPECT_EQ(sample("services"),
             "SERVICE      CONDITIONER  FLOWS  CONTRACTS  COMMITTED  DELIVERED  OF GUARANTEED  CONFORMANCE   "
