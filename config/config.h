@@ -161,9 +161,9 @@ struct QueueClass {
 
   ClassParams scheduling;       // with the queue's limit for an unknown rate
   std::optional<Ratio> part{};  // `rate: 10 %`, of the rate at which the set is served; else `scheduling.cap`
-  std::optional<Delay> limit{};  // none: `scheduling` has it in packets
-  bool derived_rio = false;      // the thresholds are parts of the limit
-  std::vector<Dscp> in, out;     // a class without precedences (`dscp: [..]`) has all of them in `in`
+  std::optional<Delay> limit{};      // none: `scheduling` has it in packets
+  bool derived_rio = false;          // the thresholds are parts of the limit
+  std::vector<Dscp> in, out, red{};  // a class without precedences (`dscp: [..]`) has all of them in `in`
 
   bool capped() const { return part || scheduling.cap; }
   // The cap where the set is served at `rate`; none: without a cap, or a part of an unknown rate.

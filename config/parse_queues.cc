@@ -50,6 +50,7 @@ void read_precedences(const Node& node, QueueClass& c, Taken& taken, Problems& p
   MapReader map(node, "`dscp`", problems);
   if (const Node* n = map.find("in")) read_dscps(*n, name, c.in, taken, problems);
   if (const Node* n = map.find("out")) read_dscps(*n, name, c.out, taken, problems);
+  if (const Node* n = map.find("red")) read_dscps(*n, name, c.red, taken, problems);
 }
 
 // A rate, or a part of the rate at which the set is served: at_rate() makes it one.
@@ -85,6 +86,7 @@ void make_out_tail_drop(RioParams& rio) {
   rio.weight = 1;
   make_tail_drop(rio.in);
   make_tail_drop(rio.out);
+  if (rio.red) make_tail_drop(*rio.red);
 }
 
 enum class Aqm : std::uint8_t { rio, tail_drop, out_tail_drop };
@@ -150,6 +152,22 @@ void read_limit(MapReader& map, QueueClass& c, Problems& problems) {
     c.limit = limit;
 }
 
+// Red packets have a curve of their own, and a curve has packets.
+void check_red(MapReader& map, Problems& problems) {
+  const auto red_of = [&](const char* key) {
+    const Node* const n = map.find(key);
+    return n && n->kind == Node::Kind::map ? n->entry("red") : nullptr;
+  };
+  const Node *const dscps = red_of("dscp"), *const curve = red_of("rio");
+  if (dscps && !curve)
+    problems.error(
+        dscps->mark,
+        "`red` packets need thresholds of their own, `rio: {in: ..., out: ..., red: ...}`; without "
+        "these their DSCPs belong to `out`");
+  if (curve && !dscps)
+    problems.error(curve->mark, "the class has no `red` packets: give it their DSCPs, `dscp: {red: [...]}`");
+}
+
 QueueClass read_class(const Node& node, const std::vector<QueueClass>& others, Taken& taken,
                       std::optional<Aqm>& aqm, Problems& problems) {
   QueueClass c;
@@ -169,6 +187,7 @@ QueueClass read_class(const Node& node, const std::vector<QueueClass>& others, T
   read_limit(map, c, problems);
   if (const Node* n = map.find("dscp")) read_precedences(*n, c, taken, problems);
   aqm = read_aqm(map, s.queue, problems);
+  check_red(map, problems);
   return c;
 }
 
@@ -185,11 +204,13 @@ void settle_places(QueueSet& set) {
   }
 }
 
-// True if a class has IN packets, and OUT packets that are not merely those of DSCPs that no class names.
+// True if a class has IN packets, and OUT or red packets that are not merely those of DSCPs that no class
+// names.
 bool has_both(const QueueSet& set, std::size_t c) {
   const QueueSet::Entry& best_effort = set.by_dscp[0];
   const bool takes_be = best_effort.class_index == c && best_effort.precedence == Precedence::out;
-  return !set.classes[c].in.empty() && (!set.classes[c].out.empty() || takes_be);
+  const QueueClass& of = set.classes[c];
+  return !of.in.empty() && (!of.out.empty() || !of.red.empty() || takes_be);
 }
 
 // Half of the room, or as much of that as RIO's `max` for OUT leaves. Queues that count packets, as the
@@ -241,13 +262,14 @@ void map_dscps(QueueSet& set) {
     const auto names_be = [](const std::vector<Dscp>& v) {
       return std::find(v.begin(), v.end(), 0) != v.end();
     };
-    if (names_be(c.in) || names_be(c.out)) fallback = i;
+    if (names_be(c.in) || names_be(c.out) || names_be(c.red)) fallback = i;
   }
   set.by_dscp.fill({static_cast<std::uint8_t>(fallback), Precedence::out});
   for (std::size_t i = 0; i < set.classes.size(); ++i) {
     const auto index = static_cast<std::uint8_t>(i);
     for (const Dscp d : set.classes[i].in) set.by_dscp[d] = {index, Precedence::in};
     for (const Dscp d : set.classes[i].out) set.by_dscp[d] = {index, Precedence::out};
+    for (const Dscp d : set.classes[i].red) set.by_dscp[d] = {index, Precedence::red};
   }
 }
 

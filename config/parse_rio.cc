@@ -36,6 +36,13 @@ bool read_red(const Node& node, std::string what, RedParams& red, Problems& prob
   return min && max;
 }
 
+// True if the curve of `red` is below that of `out` at any average. Both are straight up to their `max`.
+bool drops_later(const RedParams& red, const RedParams& out) {
+  if (red.min > out.min || red.max > out.max) return true;
+  const double width = out.max - out.min, part = width > 0 ? (red.max - out.min) / width : 0;
+  return red.max > red.min && red.pmax.value() < out.pmax.value() * part;
+}
+
 }  // namespace
 
 void read_rio(const Node& node, RioParams& rio, Problems& problems) {
@@ -58,6 +65,14 @@ void read_rio(const Node& node, RioParams& rio, Problems& problems) {
   if (of_in && of_out && (rio.out.min > rio.in.min || rio.out.max > rio.in.max))
     problems.warning(
         out->mark, "OUT packets are dropped later than IN ones: `out` has a higher `min` or `max` than `in`");
+  if (const Node* const red = map.find("red")) {
+    const bool of_red = read_red(*red, "`red` of `rio`", rio.red.emplace(), problems);
+    if (of_out && of_red && drops_later(*rio.red, rio.out))
+      problems.error(
+          red->mark,
+          "red packets are dropped later than OUT ones: `red` must have at most the `min` and `max` "
+          "of `out`, and at least its probability (RFC 2597)");
+  }
   map.read("ecn", rio.ecn);
   map.read("mean_packet", rio.mean_packet);
 }

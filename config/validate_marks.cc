@@ -63,10 +63,10 @@ void warn_about_marks(Draft& draft, std::size_t service, const Uplink& way) {
   const QueueSet& set = *way.queues;
   const Mark at = draft.service_places[service].mark;
   const QueueSet::Entry& in = set.by_dscp[*s.mark_in];
-  if (in.precedence == Precedence::out) {
-    draft.problems.warning(at, "IN packets leave as {}, which is OUT in class `{}` of {}{}",
-                           dscp_text(*s.mark_in), set.classes[in.class_index].scheduling.name, way.name(),
-                           advice(s, set));
+  if (in.precedence != Precedence::in) {
+    draft.problems.warning(at, "IN packets leave as {}, which is {} in class `{}` of {}{}",
+                           dscp_text(*s.mark_in), in.precedence == Precedence::out ? "OUT" : "red",
+                           set.classes[in.class_index].scheduling.name, way.name(), advice(s, set));
     return;
   }
   const auto promised = promised_classes(set, draft.config);

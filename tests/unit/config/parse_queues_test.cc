@@ -39,6 +39,52 @@ TEST(ParseQueues, RioOptions) {
   EXPECT_EQ(rio.capacity, RioParams{}.capacity);
 }
 
+constexpr const char* kThreeCurves =
+    "queues: {q: [{name: af4, dscp: {in: [AF41], out: [AF42], red: [AF43, 39]}, %s"
+    "rio: {in: {min: 40, max: 70, pmax: 0.02}, out: {min: 20, max: 40, pmax: 0.1}, "
+    "red: {min: 5, max: 20, pmax: 0.5}}}, {name: be, dscp: {out: [BE]}}]}\n";
+
+std::string three_curves(const std::string& more) {
+  std::string yaml = kThreeCurves;
+  return yaml.replace(yaml.find("%s"), 2, more);
+}
+
+TEST(ParseQueues, RedIsAThirdPrecedenceWithACurve) {
+  const QueueSet set = parsed(three_curves("")).queues[0];
+  const ActiveQueueParams& queue = set.classes[0].scheduling.queue;
+  EXPECT_EQ(queue.rio->red, (RedParams{5, 20, Probability(0.5)}));
+  EXPECT_EQ(queue.reserved, 500u) << "red packets have the room of OUT ones";
+  EXPECT_FALSE(set.classes[1].scheduling.queue.rio) << "one precedence needs no RIO";
+  const struct {
+    Dscp dscp;
+    std::uint8_t class_index;
+    Precedence precedence;
+  } expected[] = {{34, 0, Precedence::in},
+                  {36, 0, Precedence::out},
+                  {38, 0, Precedence::red},
+                  {39, 0, Precedence::red},
+                  {0, 1, Precedence::out}};
+  for (const auto& e : expected) {
+    EXPECT_EQ(set.by_dscp[e.dscp].class_index, e.class_index) << int{e.dscp};
+    EXPECT_EQ(set.by_dscp[e.dscp].precedence, e.precedence) << int{e.dscp};
+  }
+  const RedCurve red(
+      *parsed(three_curves("aqm: out-tail-drop, ")).queues[0].classes[0].scheduling.queue.rio->red);
+  EXPECT_TRUE(red.accepts(19.99));
+  EXPECT_TRUE(red.forces(20));
+}
+
+TEST(ParseQueues, ASetWithBeInRedTakesWhatNoClassNames) {
+  const QueueSet set =
+      parsed(
+          "queues: {q: [{name: a, dscp: {in: AF11, red: [BE]}, rio: {in: {min: 2, max: 4, pmax: 1}, "
+          "out: {min: 1, max: 3, pmax: 1}, red: {min: 1, max: 2, pmax: 1}}}, {name: b}]}\n")
+          .queues[0];
+  EXPECT_EQ(set.by_dscp[0].precedence, Precedence::red);
+  EXPECT_EQ(set.by_dscp[1].class_index, 0);
+  EXPECT_EQ(set.by_dscp[1].precedence, Precedence::out);
+}
+
 TEST(ParseQueues, OutTailDropIsAStepAtTheMaxima) {
   const auto c = parsed(
       "queues:\n"

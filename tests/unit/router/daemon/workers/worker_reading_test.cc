@@ -73,6 +73,10 @@ TEST_F(WorkerReading, ABlankOneHasAllNames) {
   const auto [in, out] = r.queues[2].thresholds.value();
   EXPECT_EQ(in, (RedParams{70, 120, Probability(0.01)}));
   EXPECT_EQ(out, (RedParams{10, 60, Probability(0.2)}));
+<<<<<<< HEAD
+=======
+  EXPECT_EQ(red, out) << "without a curve of its own";
+>>>>>>> b8ce8a7c (fixup! config: let a class have red packets)
   EXPECT_EQ(r.services[0].name, "silver");
   ASSERT_EQ(r.aggregates.size(), 2u);
   EXPECT_EQ(r.aggregates[1].port, "wan1");
