@@ -180,6 +180,7 @@ void read(SrTcm& m, MapReader& map, Service& s, Places& places, Problems& proble
   m.cir = s.committed;
   m.cbs = read_burst(map, "committed_burst", false, places, problems);
   m.ebs = read_burst(map, "excess_burst", true, places, problems);
+  map.read("color_aware", s.color_aware);
 }
 
 void read(TrTcm& m, MapReader& map, Service& s, Places& places, Problems& problems) {
@@ -189,6 +190,7 @@ void read(TrTcm& m, MapReader& map, Service& s, Places& places, Problems& proble
   m.cbs = read_burst(map, "committed_burst", false, places, problems);
   m.pbs = read_burst(map, "peak_burst", false, places, problems);
   map.read("rfc4115", m.rfc4115);
+  map.read("color_aware", s.color_aware);
   if (rate && peak && m.pir < m.cir) problems.error(map.at("peak"), "`peak` is below `rate`");
   if (rate && peak && m.rfc4115 && m.pir == m.cir) {
     problems.error(map.at("peak"),

@@ -196,6 +196,7 @@ struct Service {
   // DSCP for IN (green), OUT (yellow) and red packets. No value: the DSCP stays as it came.
   std::optional<Dscp> mark_in, mark_out, mark_red;
   bool drop_red = false;            // `mark: {red: drop}`, and what police refuses
+  bool color_aware = false;         // meters: OUT and red DSCPs of arrivals are their colours (RFC 2697)
   Rate committed;                   // r of one contract; 0 for None
   std::optional<double> objective;  // target conformance, 0..1 (contract_book.h)
 };

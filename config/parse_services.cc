@@ -24,6 +24,19 @@ void read_mark(const Node& node, Service& s, int colours, Problems& problems) {
   if (!s.drop_red) read_colour(mark, "red", s.mark_red, problems);
 }
 
+// A colour-aware meter reads colours from the DSCPs of `mark`.
+void check_colours(const Service& s, Mark at, Problems& problems) {
+  if (!s.color_aware) return;
+  if (!s.mark_out && !s.mark_red)
+    return problems.error(
+        at,
+        "`color_aware` reads the colors of packets from the DSCPs of `mark`: give it `out`, "
+        "`red` or both");
+  const auto same = [](const auto& a, const auto& b) { return a && a == b; };
+  if (same(s.mark_in, s.mark_out) || same(s.mark_in, s.mark_red) || same(s.mark_out, s.mark_red))
+    problems.error(at, "`color_aware` cannot distinguish colors to which `mark` gives the same DSCP");
+}
+
 // The conditioner decides which keys there may be, so it is looked up before the map's reader is made.
 std::string what_of(const Node& node) {
   for (const auto& [key, value] : node.entries) {
@@ -55,6 +68,7 @@ void read_service(const Node& node, Service& s, Places& places, Problems& proble
     places.mark = n->mark;
     read_mark(*n, s, colours, problems);
   }
+  check_colours(s, places.mark, problems);
 }
 
 }  // namespace

@@ -193,6 +193,20 @@ void warn_about_unlimited(Draft& draft, const Uplink& way, std::vector<bool>& to
   }
 }
 
+// Colours that customers set themselves. They lower the precedence of their own packets only (RFC 2697: a
+// meter gives no packet a better colour than it has).
+void note_colours(Draft& draft) {
+  const Config& c = draft.config;
+  std::vector<bool> noted(c.services.size());
+  for (const Rule& r : c.rules) {
+    if (!c.services[r.service].color_aware || noted[r.service] || from_core(r, c)) continue;
+    noted[r.service] = true;
+    draft.problems.note(draft.service_places[r.service].name,
+                        "`color_aware` reads the DSCPs that its customers set: by these a customer can lower "
+                        "the precedence of its own packets, and never raise it");
+  }
+}
+
 void warn_about_control(Draft& draft, const Uplink& way) {
   if (!way.queues || way.queues->classes.size() < 2) return;
   const QueueSet::Entry& rest = way.queues->by_dscp[0];
@@ -224,6 +238,7 @@ void warn_about_marks(Draft& draft) {
   const Config& c = draft.config;
   const auto ways = uplinks(c);
   const auto services = promising(c);
+  note_colours(draft);
   const auto first = std::ranges::find_if(services, [&](std::size_t i) { return separates(c.services[i]); });
   if (ways.empty() && first != services.end() && c.port_count() > 1)
     draft.problems.warning(

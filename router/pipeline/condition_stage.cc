@@ -137,7 +137,8 @@ ConditionStage::Fate ConditionStage::condition(Burst& v, std::size_t i, PortInde
     return go(v, i, service, id, Precedence::in);
   }
   if ((flows_[id].flags & FlowRecord::redirect) != 0) v.flow[i] = id = flows_[id].state.shared;
-  const Color color = service.meter->check(flows_[id].state.meter, now, v.header[i].length);
+  const Color color = service.meter->check(flows_[id].state.meter, now, v.header[i].length,
+                                           service.color_of(v.header[i].traffic_class));
   if (color == Color::red && service.drop_red) return refuse(v, i, port, id, DropReason::police);
   const Fate fate = go(v, i, service, id, color == Color::green ? Precedence::in : Precedence::out);
   if (color == Color::red) v.mark[i] = service.mark_red;
@@ -319,7 +320,7 @@ ConditionStage::Forecast ConditionStage::forecast(const FlowRecord& record, std:
   Meter::State state;
   std::memcpy(state, record.state.meter, sizeof state);
   f.buckets = program.meter->levels(state, now);
-  const Color color = program.meter->check(state, now, packet.length);
+  const Color color = program.meter->check(state, now, packet.length, program.color_of(packet.traffic_class));
   f.red = color == Color::red;
   f.fate = color == Color::green ? Fate::in : Fate::out;
   if (f.red && program.drop_red) f.fate = Fate::dropped, f.reason = DropReason::police;

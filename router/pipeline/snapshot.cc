@@ -21,6 +21,10 @@ ServiceProgram compile(const config::Service& s) {
   p.mark_out = s.mark_out.value_or(kKeepDscp);
   p.mark_red = s.mark_red.value_or(p.mark_out);
   p.drop_red = s.drop_red;
+  if (s.color_aware) {
+    p.came_out = s.mark_out.value_or(kKeepDscp);
+    p.came_red = s.mark_red.value_or(kKeepDscp);
+  }
   std::visit(
       [&](const auto& c) {
         using T = std::decay_t<decltype(c)>;

@@ -32,6 +32,8 @@ struct ServiceProgram {
   enum class Kind : std::uint8_t { none, csa, meter };
   Kind kind = Kind::none;
   std::uint8_t mark_in = kKeepDscp, mark_out = kKeepDscp, mark_red = kKeepDscp;
+  // DSCPs of arrivals that a colour-aware meter takes for OUT and red; kKeepDscp: for none.
+  std::uint8_t came_out = kKeepDscp, came_red = kKeepDscp;
   bool drop_red = false;
   EnhancedTokenBucketParams csa;  // kind csa
   std::optional<Meter> meter;     // kind meter
@@ -40,6 +42,13 @@ struct ServiceProgram {
   Bytes bucket{0};                  // capacity, filled at the committed rate
   std::optional<double> objective;  // config::Service::objective
   bool retired = false;             // not in the configuration
+
+  // Colour with which a packet comes to the meter. A packet with none of the DSCPs is uncoloured, and metered
+  // as in colour-blind mode, which treats every packet as green (RFC 2697 section 3).
+  Color color_of(std::uint8_t traffic_class) const {
+    const int dscp = traffic_class >> 2;
+    return dscp == came_red ? Color::red : dscp == came_out ? Color::yellow : Color::green;
+  }
 };
 
 // One alpha: the flows of services with the same CsaParams that leave by one class of one port

@@ -71,7 +71,7 @@ rte_meter_trtcm_rfc4115 full(const rte_meter_trtcm_rfc4115_profile& p) {
   return {0, 0, p.cbs, p.ebs};
 }
 
-Color run(TokenBucket& bucket, const Meter::Bucket& b, Time now, std::uint32_t length) {
+Color run(TokenBucket& bucket, const Meter::Bucket& b, Time now, std::uint32_t length, rte_color) {
   bucket.fill(b.params, now);
   return bucket.take(b.params, b.params.cost(length)) ? Color::green : b.beyond;
 }
@@ -80,15 +80,17 @@ template <class Profile>
 Profile* readable(const Profile& p) {
   return const_cast<Profile*>(&p);
 }
-rte_color run(rte_meter_srtcm& m, const rte_meter_srtcm_profile& p, Time now, std::uint32_t length) {
-  return rte_meter_srtcm_color_blind_check(&m, readable(p), ticks(now), length);
+rte_color run(rte_meter_srtcm& m, const rte_meter_srtcm_profile& p, Time now, std::uint32_t length,
+              rte_color came) {
+  return rte_meter_srtcm_color_aware_check(&m, readable(p), ticks(now), length, came);
 }
-rte_color run(rte_meter_trtcm& m, const rte_meter_trtcm_profile& p, Time now, std::uint32_t length) {
-  return rte_meter_trtcm_color_blind_check(&m, readable(p), ticks(now), length);
+rte_color run(rte_meter_trtcm& m, const rte_meter_trtcm_profile& p, Time now, std::uint32_t length,
+              rte_color came) {
+  return rte_meter_trtcm_color_aware_check(&m, readable(p), ticks(now), length, came);
 }
 rte_color run(rte_meter_trtcm_rfc4115& m, const rte_meter_trtcm_rfc4115_profile& p, Time now,
-              std::uint32_t length) {
-  return rte_meter_trtcm_rfc4115_color_blind_check(&m, readable(p), ticks(now), length);
+              std::uint32_t length, rte_color came) {
+  return rte_meter_trtcm_rfc4115_color_aware_check(&m, readable(p), ticks(now), length, came);
 }
 
 static_assert(static_cast<int>(Color::green) == RTE_COLOR_GREEN &&
@@ -140,11 +142,11 @@ void Meter::reset(State& state) const {
   std::visit([&](const auto& profile) { keep(full(profile), state); }, profile_);
 }
 
-Color Meter::check(State& state, Time now, std::uint32_t length) const {
+Color Meter::check(State& state, Time now, std::uint32_t length, Color came) const {
   return std::visit(
       [&](const auto& profile) {
         auto live = live_of<decltype(full(profile))>(state);
-        const auto color = static_cast<Color>(run(live, profile, now, length));
+        const auto color = static_cast<Color>(run(live, profile, now, length, static_cast<rte_color>(came)));
         keep(live, state);
         return color;
       },
@@ -165,15 +167,15 @@ Levels levels_of(TokenBucket bucket, const Meter::Bucket& b, Time now) {
 }
 // A packet of no bytes has them filled.
 Levels levels_of(rte_meter_srtcm m, const rte_meter_srtcm_profile& p, Time now) {
-  run(m, p, now, 0);
+  run(m, p, now, 0, RTE_COLOR_GREEN);
   return {{level(m.tc, p.cbs), level(m.te, p.ebs)}};
 }
 Levels levels_of(rte_meter_trtcm m, const rte_meter_trtcm_profile& p, Time now) {
-  run(m, p, now, 0);
+  run(m, p, now, 0, RTE_COLOR_GREEN);
   return {{level(m.tc, p.cbs), level(m.tp, p.pbs)}};
 }
 Levels levels_of(rte_meter_trtcm_rfc4115 m, const rte_meter_trtcm_rfc4115_profile& p, Time now) {
-  run(m, p, now, 0);
+  run(m, p, now, 0, RTE_COLOR_GREEN);
   return {{level(m.tc, p.cbs), level(m.te, p.ebs)}};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The conditioners that give a packet its colour at once, by its length and the time: a token bucket, which
-// is exact, and by rte_meter, colour-blind, srTCM (RFC 2697) and trTCM (RFC 2698, RFC 4115).
+// is exact, and by rte_meter srTCM (RFC 2697) and trTCM (RFC 2698, RFC 4115), in the colour-aware mode: that
+// of a green packet is the colour-blind mode, in all three.
 //
 // rte_meter's checks are used as they are; its profiles are not: those truncate the cycles per byte (the rate
 // is up to 1 % too high) and depend on the CPU's frequency. Here a profile is a fraction bytes/nanoseconds,
@@ -42,8 +43,9 @@ class Meter {
 
   // Fills all buckets.
   void reset(State& state) const;
-  // The colour of a packet of `length` bytes (RFC: of the IP packet); `now` never decreases.
-  Color check(State& state, Time now, std::uint32_t length) const;
+  // The colour of a packet of `length` bytes (RFC: of the IP packet); `now` never decreases. `came`: the
+  // packet's colour before, for srTCM and trTCM, which give it no better one.
+  Color check(State& state, Time now, std::uint32_t length, Color came = Color::green) const;
 
   // Bytes in its buckets; the first is that of green. Depth 0: there is no such bucket.
   struct Level {

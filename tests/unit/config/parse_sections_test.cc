@@ -282,7 +282,11 @@ TEST(ParseServices, SrTcm) {
   EXPECT_EQ(s.mark_out, 20);
   EXPECT_EQ(s.mark_red, 22);
   EXPECT_FALSE(s.drop_red);
+  EXPECT_FALSE(s.color_aware);
   EXPECT_EQ(s.committed, 5_Mbps);
+  EXPECT_TRUE(service("conditioner: srtcm, color_aware: on, rate: 5 Mbit/s, committed_burst: 15 kB, "
+                      "excess_burst: 0 B, mark: {red: AF23}")
+                  .color_aware);
 }
 
 // A packet that is larger than its bucket would never be green.
@@ -309,6 +313,7 @@ TEST(ParseServices, TrTcm) {
   EXPECT_TRUE(s.drop_red);
   EXPECT_FALSE(s.mark_in || s.mark_out || s.mark_red);
   EXPECT_TRUE(std::get<TrTcm>(service(common + ", rfc4115: on").conditioner).rfc4115);
+  EXPECT_TRUE(service(common + ", color_aware: on, mark: {out: AF12, red: drop}").color_aware);
 }
 
 TEST(ParseClassify, EveryMatch) {

@@ -27,6 +27,8 @@ services:
   capped: {conditioner: police, rate: 8 Mbit/s, bucket: 2 kB, mark: {in: EF}}
   one-rate: {conditioner: srtcm, rate: 8 Mbit/s, committed_burst: 2 kB, excess_burst: 2 kB,
              mark: {in: AF11, out: AF12, red: AF13}}
+  aware: {conditioner: srtcm, color_aware: on, rate: 8 Mbit/s, committed_burst: 2 kB, excess_burst: 2 kB,
+          mark: {in: AF11, out: AF12, red: AF13}}
   two-rates: {conditioner: trtcm, rate: 8 Mbit/s, peak: 16 Mbit/s, committed_burst: 2 kB, peak_burst: 3 kB,
               mark: {in: AF11, out: AF12, red: drop}}
   silver: {conditioner: csa, rate: 8 Mbit/s, in_bucket: 2 kB, out_bucket: 2 kB, buffer: 40 packets,
@@ -41,10 +43,11 @@ classify:
   - {match: {port: lan0, destination_port: 5}, service: silver, per: flow}
   - {match: {port: lan0, destination_port: 6}, service: silver, per: source}
   - {match: {port: lan0, destination_port: 7}, service: marked, per: source}
+  - {match: {port: lan0, destination_port: 9}, service: aware, per: flow}
   - {match: {port: lan0}, service: best-effort}
 )";
 inline constexpr std::uint16_t kMarked = 1, kCapped = 2, kOneRate = 3, kTwoRates = 4, kSilver = 5,
-                               kSilverOfSource = 6, kMarkedOfSource = 7, kBestEffort = 8;
+                               kSilverOfSource = 6, kMarkedOfSource = 7, kBestEffort = 8, kAware = 9;
 
 class ConditionStageTest : public testing::Test {
  protected:

@@ -61,6 +61,20 @@ TEST_F(ConditionStageTest, SingleRateMeterHasThreeColours) {
   EXPECT_EQ(d.service("one-rate").packets[index(Precedence::out)], 3u);
 }
 
+// A DSCP that `mark` does not have is no colour: such a packet is metered as colour-blind, and marked.
+TEST_F(ConditionStageTest, AColourAwareMeterReadsTheDscpsOfItsMarks) {
+  const auto came = [&](int dscp, std::size_t n) {
+    send(kAware, n, {.tos = static_cast<std::uint8_t>(dscp << 2 | 2)});
+    return marks();
+  };
+  EXPECT_THAT(came(kAf13, 1), ElementsAre(kAf13));
+  EXPECT_THAT(came(kAf12, 1), ElementsAre(kAf12)) << "from the excess bucket";
+  EXPECT_THAT(came(kEf, 1), ElementsAre(kAf11));
+  EXPECT_THAT(came(kAf11, 3), ElementsAre(kAf11, kAf12, kAf13));
+  EXPECT_EQ(d.service("aware").packets[index(Precedence::in)], 2u);
+  EXPECT_EQ(d.service("aware").packets[index(Precedence::out)], 4u);
+}
+
 TEST_F(ConditionStageTest, TwoRateMeterMayDropRed) {
   send(kTwoRates, 5);
   EXPECT_THAT(marks(), ElementsAre(kAf11, kAf11, kAf12));

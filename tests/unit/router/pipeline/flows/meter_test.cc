@@ -34,7 +34,9 @@ struct Metered {
   explicit Metered(const Params& params) : meter(params) {
     meter.reset(state.meter);
   }
-  Color at(std::uint64_t ns, std::uint32_t length) { return meter.check(state.meter, at_ns(ns), length); }
+  Color at(std::uint64_t ns, std::uint32_t length, Color came = green) {
+    return meter.check(state.meter, at_ns(ns), length, came);
+  }
 };
 
 // 8 Mbit/s: a byte per microsecond.
@@ -144,6 +146,84 @@ TEST(TrTcm, Rfc4115WithAPeakOfTheCommittedRateHasNoExcessRate) {
   EXPECT_EQ(m.at(0, 4000), yellow);
   EXPECT_EQ(m.at(1000 * kMs, 2000), green);
   EXPECT_EQ(m.at(1000 * kMs, 1), red);
+}
+
+// RFC 2697 section 3, colour-aware: green and B <= Tc green; green or yellow and B <= Te yellow, from E
+// alone; else red, and nothing is taken.
+TEST(SrTcm, ColourAware) {
+  Metered m(config::SrTcm{kByteAMicrosecond, 3000_B, 2000_B});
+  EXPECT_EQ(m.at(0, 1, red), red);
+  EXPECT_EQ(m.at(0, 1500, yellow), yellow);      // C 3000, E 500
+  EXPECT_EQ(m.at(0, 501, yellow), red);          // in C there would be room
+  EXPECT_EQ(m.at(0, 3000, green), green);        // C 0, E 500
+  EXPECT_EQ(m.at(0, 500, green), yellow);        // C 0, E 0
+  EXPECT_EQ(m.at(0, 1, green), red);             //
+  EXPECT_EQ(m.at(1 * kMs, 1000, yellow), red);   // 1000 bytes have come, to C
+  EXPECT_EQ(m.at(1 * kMs, 1000, red), red);      //
+  EXPECT_EQ(m.at(1 * kMs, 1000, green), green);  //
+}
+
+// RFC 2698 section 3, colour-aware: red or B > Tp red; yellow or B > Tc yellow, from P alone; else green,
+// from both.
+TEST(TrTcm, Rfc2698ColourAware) {
+  Metered m(config::TrTcm{kByteAMicrosecond, 2.0 * kByteAMicrosecond, 2000_B, 5000_B});
+  EXPECT_EQ(m.at(0, 1, red), red);
+  EXPECT_EQ(m.at(0, 2500, yellow), yellow);      // C 2000, P 2500
+  EXPECT_EQ(m.at(0, 2501, yellow), red);         //
+  EXPECT_EQ(m.at(0, 2501, green), red);          //
+  EXPECT_EQ(m.at(0, 1500, green), green);        // C 500, P 1000
+  EXPECT_EQ(m.at(0, 501, green), yellow);        // C 500, P 499
+  EXPECT_EQ(m.at(0, 500, green), red);           // P comes first
+  EXPECT_EQ(m.at(0, 499, green), green);         // C 1, P 0
+  EXPECT_EQ(m.at(1 * kMs, 2000, red), red);      // C 1001, P 2000
+  EXPECT_EQ(m.at(1 * kMs, 1001, green), green);  //
+  EXPECT_EQ(m.at(1 * kMs, 999, yellow), yellow);
+  EXPECT_EQ(m.at(1 * kMs, 1, yellow), red);
+}
+
+// RFC 4115 section 3.2, colour-aware: green and B <= Tc green, from C alone; green or yellow and B <= Te
+// yellow, from E alone; else red.
+TEST(TrTcm, Rfc4115ColourAware) {
+  Metered m(config::TrTcm{kByteAMicrosecond, 3.0 * kByteAMicrosecond, 2000_B, 4000_B, true});
+  EXPECT_EQ(m.at(0, 1, red), red);
+  EXPECT_EQ(m.at(0, 3000, yellow), yellow);     // C 2000, E 1000
+  EXPECT_EQ(m.at(0, 1001, yellow), red);        // in C there would be room
+  EXPECT_EQ(m.at(0, 2000, green), green);       // C 0, E 1000
+  EXPECT_EQ(m.at(0, 1000, green), yellow);      // C 0, E 0
+  EXPECT_EQ(m.at(1 * kMs, 2001, yellow), red);  // C 1000, E 2000
+  EXPECT_EQ(m.at(1 * kMs, 2000, yellow), yellow);
+  EXPECT_EQ(m.at(1 * kMs, 1000, red), red);
+  EXPECT_EQ(m.at(1 * kMs, 1000, green), green);
+}
+
+// Whatever a sender colours: no packet gets a better colour than its own, and all of them together take no
+// more green than colour-blind.
+TEST(Meter, AColourBeforeNeverGivesMore) {
+  const config::SrTcm one{kByteAMicrosecond, 3000_B, 2000_B};
+  const config::TrTcm two{kByteAMicrosecond, 2.0 * kByteAMicrosecond, 3000_B, 5000_B};
+  config::TrTcm other = two;
+  other.rfc4115 = true;
+  const auto check = [](auto params, std::uint64_t rate, std::uint64_t bursts) {
+    Metered m(params);
+    Rng rng(3);
+    std::uint64_t ns = 0, all_green = 0, passed = 0;
+    for (int i = 0; i < 50'000; ++i) {
+      ns += rng.next() % kMs;
+      const auto came = static_cast<Color>(rng.next() % 3);
+      const std::uint32_t length = 40 + rng.next() % 1460;
+      const Color color = m.at(ns, length, came);
+      ASSERT_GE(color, came);
+      all_green += color == green ? length : 0;
+      passed += color != red ? length : 0;
+      ASSERT_LE(all_green, 3000 + ns / 1000 * 1001 / 1000 + 1);
+      ASSERT_LE(passed, bursts + rate * (ns / 1000) * 1001 / 1000 + 1);
+    }
+    EXPECT_GT(all_green, 0u);
+    EXPECT_GT(passed, all_green);
+  };
+  check(one, 1, 5000);
+  check(two, 2, 5000);
+  check(other, 2, 8000);
 }
 
 TEST(Meter, StartsFullWhateverTheTime) {
