@@ -45,7 +45,7 @@ class FrameCollector {
   KernelEntries& kernel_;
   FrameSender& sender_;
   std::vector<std::uint8_t> frame_;         // buffer for one frame
-  std::vector<Responder::Change> learned_;  // of the link being collected; packets held for them wait
+  std::vector<Responder::Change> learned_;  // changes of the link being collected
   bool collected_all_ = false;
 };
 

@@ -86,7 +86,7 @@ static __always_inline int may_be_signal(const struct iphdr* ip, const void* end
 // The class by the first bytes of the IP payload; not `whole`: the payload does not start with them.
 static __always_inline enum steer_class class_of(__u8 protocol, int whole, const __u8* data,
                                                  const void* end) {
-  if (protocol == 89) return STEER_ROUTING;  // OSPF
+  if (protocol == 89 || protocol == 112) return STEER_ROUTING;  // OSPF, VRRP
   if (protocol == IPPROTO_ICMP) return STEER_ICMP;
   if (!whole || (const void*)(data + 4) > end) return protocol == IPPROTO_ICMPV6 ? STEER_ICMP : STEER_LOCAL;
   if (protocol == IPPROTO_ICMPV6) return data[0] >= 133 && data[0] <= 137 ? STEER_ND : STEER_ICMP;

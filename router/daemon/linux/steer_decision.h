@@ -13,7 +13,7 @@
 #define STEER_CLASS_TABLE(X)                                                   \
   X(ARP,     arp,      2000, "ARP")                                            \
   X(ND,      nd,       1000, "neighbor and router discovery")                  \
-  X(ROUTING, routing, 10000, "OSPF, IS-IS, BGP, BFD")                          \
+  X(ROUTING, routing, 10000, "OSPF, IS-IS, BGP, BFD, VRRP")                    \
   X(DHCP,    dhcp,     1000, "DHCP and DHCPv6")                                \
   X(ICMP,    icmp,     1000, "ICMP for the router")                            \
   X(LOCAL,   local,   20000, "other packets for the router's addresses")       \

@@ -143,11 +143,25 @@ void Routes::set_port_up(std::size_t port, bool up) {
   follow_ports();
 }
 
+namespace {
+
+// 00:00:5e:00:01:xx and 00:00:5e:00:02:xx (RFC 9568 7.3).
+bool is_of_vrrp(const MacAddress& m) {
+  return m[0] == 0 && m[1] == 0 && m[2] == 0x5e && m[3] == 0 && (m[4] == 1 || m[4] == 2);
+}
+
+}  // namespace
+
 void Routes::on(const LinkEvent& event) {
-  const auto [at, added] = devices_.try_emplace(event.ifindex, event.up);
-  if (!added && std::exchange(at->second, event.up) == event.up) return;
+  const Device now{event.up, is_of_vrrp(event.mac) ? event.macvlan_of : 0};
+  const auto [at, added] = devices_.try_emplace(event.ifindex, now);
+  const Device before = added ? Device{!now.up} : std::exchange(at->second, now);
+  if (before == now) return;
   subnets_changed_ |= kernel_subnets_ && synced_;
-  if (link_of(event.ifindex)) follow_ports();
+  if (bound_.contains(event.ifindex)) follow_ports();
+  if (before.below == now.below) return;
+  refresh_connected();
+  rib_.program_all();
 }
 
 RouteCandidate Routes::kernel_candidate(const RouteEvent& event) const {
@@ -258,7 +272,10 @@ void Routes::end_kernel_sync() {
 // --- resolution of the inputs ---
 
 std::optional<InterfaceIndex> Routes::link_of(int ifindex) const {
-  const auto at = bound_.find(ifindex);
+  auto at = bound_.find(ifindex);
+  if (at == bound_.end())
+    if (const auto device = devices_.find(ifindex); device != devices_.end())
+      at = bound_.find(device->second.below);
   return at == bound_.end() ? std::nullopt : std::optional(at->second);
 }
 
@@ -266,7 +283,7 @@ bool Routes::is_up(InterfaceIndex link) const {
   const auto own = links_.find(link);
   if (own == links_.end() || !own->second.up) return false;
   const auto device = devices_.find(own->second.ifindex);
-  if (device != devices_.end() && !device->second) return false;
+  if (device != devices_.end() && !device->second.up) return false;
   const InterfaceIndex port = record(link).port;
   return link == port || is_up(port);
 }

@@ -17,6 +17,10 @@
 //    do not fall to another route.
 //  - A next hop on an interface that is not a port: if a route has no other, its packets go to the kernel
 //    (kNextHopForeign), which forwards them, except those of customers; they do not fall to a shorter prefix.
+//  - A next hop or an address on a macvlan device with a MAC address of VRRP, above a link's device, is on
+//  that
+//    link, also while the macvlan device is down, as in a backup: a virtual router that changes its state
+//    changes no route.
 //  - Several sources of a neighbour: YAML, then entries configured in the kernel, then answers of the
 //    neighbours themselves. Entries that the kernel finds itself are for its own packets only.
 //  - A neighbour gets a host route if the routes make its address on link, on the neighbour's port.
@@ -193,6 +197,12 @@ class Routes {
     bool up = true;
     std::vector<Prefix> addresses;  // from YAML
   };
+  // A device of the kernel, port or not.
+  struct Device {
+    bool up = false;
+    int below = 0;  // index of the device below a macvlan device; 0: another kind of device
+    friend bool operator==(const Device&, const Device&) = default;
+  };
   // Kernel state on an interface, port or not; the values have the sync that reported them last.
   using InterfaceAddress = std::pair<int, IpAddress>;
   struct KernelNeighbor {
@@ -236,7 +246,7 @@ class Routes {
   std::shared_ptr<const Interfaces> interfaces_;
   std::map<InterfaceIndex, Link> links_;
   std::unordered_map<int, InterfaceIndex> bound_;  // links, by kernel device
-  std::map<int, bool> devices_;                    // kernel devices: up
+  std::map<int, Device> devices_;                  // kernel devices, by index
   std::vector<KernelAddress> kernel_addresses_;
   std::vector<OwnAddress> own_addresses_;  // addresses of all links, and the kernel's other ones
   ConnectedRoutes connected_;              // from own_addresses_

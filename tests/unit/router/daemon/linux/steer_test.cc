@@ -35,7 +35,7 @@ TEST_F(SteerTest, RoutingProtocolsAreAClassOfTheirOwn) {
   const Octets to_us = ipv4("10.1.0.254");
   constexpr std::uint8_t tcp = 6, udp = 17;
   for (const Octets& packet :
-       {carrying(to_us, 89), carrying(to_us, tcp, 179), carrying(to_us, tcp, 9000, 179),
+       {carrying(to_us, 89), carrying(to_us, 112), carrying(to_us, tcp, 179), carrying(to_us, tcp, 9000, 179),
         carrying(to_us, udp, 9000, 3784), carrying(to_us, udp, 9000, 4784)})
     EXPECT_EQ(decision(frame(packet)), "routing");
   for (const Octets& packet : {carrying(to_us, tcp, 9000, 22), carrying(to_us, udp, 9000, 179)})
@@ -103,6 +103,8 @@ TEST_F(SteerTest, MulticastAndBroadcastMacs) {
   for (const char* one : {"2001:db8:1::1", "2001:db8::fe", "fe80::1"})
     EXPECT_EQ(decision(frame(ipv6(one), {0x33, 0x33, 0, 0, 0, 1})), "transit") << one;
   EXPECT_EQ(decision(frame(carrying(ipv4("224.0.0.5"), 89), ospf)), "routing");
+  EXPECT_EQ(decision(frame(carrying(ipv4("224.0.0.18"), 112), {0x01, 0x00, 0x5e, 0, 0, 18})), "routing");
+  EXPECT_EQ(decision(frame(ipv6("fe80::1", "ff02::12", 112), {0x33, 0x33, 0, 0, 0, 18})), "routing");
   EXPECT_EQ(decision(frame(ipv6("fe80::1", "ff02::1", 58, 135), {0x33, 0x33, 0, 0, 0, 1})), "nd");
   EXPECT_EQ(decision(frame(ipv6("fe80::1", "ff02::1", 58, 128), {0x33, 0x33, 0, 0, 0, 1})), "group");
   Octets cut = frame(ipv6("fe80::1", "ff02::1"), {0x33, 0x33, 0, 0, 0, 1});

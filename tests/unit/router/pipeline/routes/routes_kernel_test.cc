@@ -454,5 +454,65 @@ TEST_F(RoutesTest, AReportGivesTheOrderOfOneMetric) {
   }
 }
 
+// FRR's vrrpd, with devices that were there before the port's address.
+class VirtualRouter : public KernelSubnets {
+ protected:
+  void macvlan(int above, bool up = true, const MacAddress& mac = {0, 0, 0x5e, 0, 1, 7}) {
+    routes.on(LinkEvent{
+        .ifindex = 20, .name = "vrrp4", .up = up, .mac = mac, .enabled = true, .macvlan_of = above});
+  }
+  void subnet_of_macvlan() {
+    own(EventAction::add, 20, "10.0.0.3/24");
+    routes.on(RouteEvent{.to = prefix("10.0.0.0/24"),
+                         .next_hops = {on_link(20)},
+                         .protocol = 2,
+                         .order = RouteOrder::first,
+                         .connected = true});
+  }
+};
+
+// The host's way to containers on macvlan devices, which frames on the wire do not reach.
+TEST_F(VirtualRouter, IsNotEachMacvlanDevice) {
+  follow();
+  macvlan(10, true, mac(3));
+  route("192.0.2.200/32", {on_link(20)});
+  work();
+  EXPECT_EQ(forward("192.0.2.200"), "local") << "the kernel's";
+}
+
+TEST_F(VirtualRouter, IsOnTheLinkOfItsPort) {
+  follow();
+  macvlan(10);
+  subnet_of_macvlan();
+  route("192.0.2.0/24", {via("10.0.0.9", 20)});
+  work();
+  EXPECT_EQ(forward("10.0.0.9"), "glean 0");
+  EXPECT_EQ(forward("10.0.0.3"), "local");
+  routes.learn(0, address("10.0.0.9"), mac(9));
+  EXPECT_EQ(forward("10.0.0.9"), "ready 0 02:00:00:00:00:09");
+  EXPECT_EQ(forward("192.0.2.1"), "ready 0 02:00:00:00:00:09");
+  const int changes = sink.route_changes;
+  macvlan(10, false);
+  macvlan(10);
+  work();
+  EXPECT_EQ(sink.route_changes, changes) << "a backup that becomes the master";
+}
+
+TEST_F(VirtualRouter, IsAnotherDeviceUntilTheKernelReportsIt) {
+  follow();
+  subnet_of_macvlan();
+  work();
+  EXPECT_EQ(forward("10.0.0.9"), "local") << "the kernel's";
+  macvlan(10);
+  work();
+  EXPECT_EQ(forward("10.0.0.9"), "glean 0");
+  macvlan(11);
+  work();
+  EXPECT_EQ(forward("10.0.0.9"), "glean 1");
+  macvlan(99);
+  work();
+  EXPECT_EQ(forward("10.0.0.9"), "local");
+}
+
 }  // namespace
 }  // namespace surety
