@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -155,14 +156,18 @@ void Control::configure(const config::Config& config, std::shared_ptr<const Inte
 }
 
 void Control::accept_virtual_macs() {
-  for (const ControlPort& c : links_.ports()) {
-    if (!c.open || !c.in_kernel() || c.twin || devices_[c.index] == nullptr) continue;
-    const std::vector<MacAddress> macs = virtual_macs_.of(c.interface);
-    if (macs.size() > DpdkPort::kVirtualMacs)
+  std::vector<std::set<MacAddress>> of(devices_.size());
+  links_.for_each([&](const ControlPort& c) {
+    if (c.open && c.in_kernel()) of[links_.port_of(c)].merge(virtual_macs_.of(c.interface));
+  });
+  for (std::size_t p = 0; p < of.size(); ++p) {
+    if (devices_[p] == nullptr) continue;
+    const std::vector<MacAddress> macs(of[p].begin(), of[p].end());
+    if (!devices_[p]->accept(macs))
       spdlog::warn(
-          "port {}: macvlan devices above it have {} MAC addresses; frames to the first {} are accepted",
-          links_.name_of(c), macs.size(), DpdkPort::kVirtualMacs);
-    devices_[c.index]->accept(macs);
+          "port {}: macvlan devices above it have {} MAC addresses, more than the {} of a port or than the "
+          "NIC has room for; set `promiscuous: on`",
+          links_.interfaces()->name(static_cast<InterfaceIndex>(p)), macs.size(), DpdkPort::kVirtualMacs);
   }
 }
 

@@ -22,11 +22,11 @@ void VirtualMacs::end_sync() {
   for (const int ifindex : std::exchange(unseen_, {})) changed_ |= devices_.erase(ifindex) > 0;
 }
 
-std::vector<MacAddress> VirtualMacs::of(int ifindex) const {
+std::set<MacAddress> VirtualMacs::of(int ifindex) const {
   std::set<MacAddress> macs;
   for (const auto& [own, device] : devices_)
     if (device.parent == ifindex) macs.insert(device.mac);
-  return {macs.begin(), macs.end()};
+  return macs;
 }
 
 }  // namespace surety

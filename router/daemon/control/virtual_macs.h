@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Virtual MAC addresses of ports: those of the macvlan devices above a port's device that are up. keepalived
-// (use_vmac) and FRR's vrrpd have such a device for each virtual router (RFC 5798 7.3).
+// Virtual MAC addresses of ports: those of the macvlan devices above a port's device or TAP mirror that are
+// up. keepalived (use_vmac) and FRR's vrrpd have such a device for each virtual router (RFC 5798 7.3).
 #pragma once
 
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "config/address.h"
 #include "router/pipeline/routes/route_events.h"
@@ -23,8 +22,8 @@ class VirtualMacs {
 
   // True if of() may have changed for a device since the last call; initially true.
   bool take_changed() { return std::exchange(changed_, false); }
-  // The addresses above a device of the kernel, in ascending order.
-  std::vector<MacAddress> of(int ifindex) const;
+  // The addresses above a device of the kernel.
+  std::set<MacAddress> of(int ifindex) const;
 
  private:
   struct Device {

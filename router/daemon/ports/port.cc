@@ -147,11 +147,30 @@ void DpdkPort::set_mac(const MacAddress& mac) {
   own_word_.store(word_of(mac), std::memory_order_relaxed);
 }
 
-void DpdkPort::accept(std::span<const MacAddress> virtual_macs) {
+bool DpdkPort::accept(std::span<const MacAddress> virtual_macs) {
   const std::size_t n = std::min(virtual_macs.size(), kVirtualMacs);
+  const bool filtered = config_.device.kind != Kind::pci || filter(virtual_macs.first(n));
   for (std::size_t i = 0; i < n; ++i)
     virtual_words_[i].store(word_of(virtual_macs[i]), std::memory_order_relaxed);
   virtual_count_.store(n, std::memory_order_release);
+  return config_.promiscuous || (filtered && n == virtual_macs.size());
+}
+
+// Replaces the previous virtual addresses in the filter of the NIC.
+bool DpdkPort::filter(std::span<const MacAddress> virtual_macs) {
+  bool all = true;
+  rte_ether_addr address{};
+  for (std::size_t i = 0; i < virtual_count_.load(std::memory_order_relaxed); ++i) {
+    const std::uint64_t word = virtual_words_[i].load(std::memory_order_relaxed);
+    if (std::ranges::find(virtual_macs, word, word_of) != virtual_macs.end()) continue;
+    std::memcpy(address.addr_bytes, &word, sizeof(address.addr_bytes));
+    rte_eth_dev_mac_addr_remove(id_, &address);
+  }
+  for (const MacAddress& mac : virtual_macs) {
+    std::memcpy(address.addr_bytes, mac.data(), mac.size());
+    all &= rte_eth_dev_mac_addr_add(id_, &address, 0) == 0;
+  }
+  return all;
 }
 
 void DpdkPort::readdress(std::span<rte_mbuf* const> burst) const {

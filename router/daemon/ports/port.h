@@ -72,9 +72,10 @@ class DpdkPort {
   static constexpr std::uint32_t kAnyFrame = UINT32_MAX;
   std::uint32_t largest_frame() const { return largest_frame_.load(std::memory_order_relaxed); }
 
-  // Sets further MAC addresses whose frames are the port's, at most kVirtualMacs. Thread-safe.
+  // Sets further MAC addresses whose frames are the port's, at most kVirtualMacs, also in the filter of a
+  // NIC. False: there is no room for all of them. Workers may run.
   static constexpr std::size_t kVirtualMacs = 16;
-  void accept(std::span<const MacAddress> virtual_macs);
+  bool accept(std::span<const MacAddress> virtual_macs);
   bool accepts_others() const { return virtual_count_.load(std::memory_order_relaxed) != 0; }
   // Readdresses received frames for these to the port's own MAC address, so that the parser compares one.
   void readdress(std::span<rte_mbuf* const> burst) const;
@@ -130,6 +131,7 @@ class DpdkPort {
   void probe(std::size_t index, const std::string& xdp_program);
   void look_at_device();
   void set_mac(const MacAddress& mac);
+  bool filter(std::span<const MacAddress> virtual_macs);
   void configure(Spread spread, bool interrupts);
   void set_up_queues();
   void set_up_mtu();
