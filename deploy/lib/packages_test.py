@@ -44,9 +44,9 @@ install_packages {" ".join(packages)}"""
 
 
 def test_new_services_are_masked_before_they_are_installed(machine):
-    machine.install("frr", "jq", "prometheus")
-    assert machine.masked() == {"frr.service", "prometheus.service"}
-    assert (machine.here / "then").read_text().count("-> /dev/null") == 2
+    machine.install("frr", "jq", "keepalived", "prometheus")
+    assert machine.masked() == {"frr.service", "keepalived.service", "prometheus.service"}
+    assert (machine.here / "then").read_text().count("-> /dev/null") == 3
 
 
 def test_what_was_installed_before_keeps_its_service(machine):
