@@ -70,13 +70,10 @@ TEST_F(WorkerReading, ABlankOneHasAllNames) {
   for (const QueueReading& q : r.queues) queues += q.port + '/' + q.name + ' ';
   EXPECT_EQ(queues, "lan0/default wan0/voice wan0/assured wan1/voice wan1/assured ");
   EXPECT_EQ(r.queues[1].thresholds, std::nullopt);
-  const auto [in, out] = r.queues[2].thresholds.value();
+  const auto [in, out, red] = r.queues[2].thresholds.value();
   EXPECT_EQ(in, (RedParams{70, 120, Probability(0.01)}));
   EXPECT_EQ(out, (RedParams{10, 60, Probability(0.2)}));
-<<<<<<< HEAD
-=======
   EXPECT_EQ(red, out) << "without a curve of its own";
->>>>>>> b8ce8a7c (fixup! config: let a class have red packets)
   EXPECT_EQ(r.services[0].name, "silver");
   ASSERT_EQ(r.aggregates.size(), 2u);
   EXPECT_EQ(r.aggregates[1].port, "wan1");
