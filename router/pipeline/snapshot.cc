@@ -90,6 +90,14 @@ bool same_kind(const ServiceProgram& a, const ServiceProgram& b) {
   return a.kind == b.kind && a.conditioner == b.conditioner && (!a.meter || a.meter->same_kind(*b.meter));
 }
 
+// True if the same DSCPs are red: a queue counts red packets only if its class has some (active_queue.h).
+bool same_red(const config::QueueSet& before, const config::QueueSet& now) {
+  const auto same = [](const auto& a, const auto& b) {
+    return (a.precedence == Precedence::red) == (b.precedence == Precedence::red);
+  };
+  return std::ranges::equal(before.by_dscp, now.by_dscp, same);
+}
+
 }  // namespace
 
 Snapshot::Snapshot(config::Config c) : Snapshot(std::move(c), nullptr) {}
@@ -162,7 +170,7 @@ void Snapshot::find_queues(const Snapshot* before) {
     if (old == nullptr) continue;
     now.moves = moves_of(*old, now);
     const bool same_tree = now.tree && old->tree ? now.tree->same_layout(*old->tree) : now.tree == old->tree;
-    const bool same = now.moves.none() && now.plain == old->plain && same_tree;
+    const bool same = now.moves.none() && now.plain == old->plain && same_tree && same_red(*old, now);
     now.layout = static_cast<std::uint16_t>(old->layout + !same);
   }
 }

@@ -72,7 +72,7 @@ inline constexpr std::size_t kMostRetired = 4096;
 // A port's queues, and the changes from those of the previous snapshot.
 struct PortQueues : config::QueueSet {
   bool plain = true;         // the port has no `queues`, nor interfaces that have
-  std::uint16_t layout = 0;  // changes whenever classes move
+  std::uint16_t layout = 0;  // changes whenever classes move, and with the DSCPs that are red
   ClassMoves moves;
   // The plans of the queues below the port, now and in the previous snapshot; nullptr: it has its own queues
   // only.

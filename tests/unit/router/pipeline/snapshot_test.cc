@@ -232,6 +232,27 @@ TEST(Snapshot, ClassesAreWhoTheyAreByName) {
   EXPECT_EQ(next.queues[0].layout, 2u);
 }
 
+// Frames that were handed over with a precedence that the class did not have are looked up again.
+TEST(Snapshot, TheLayoutChangesWithTheDscpsThatAreRed) {
+  const auto with = [](const std::string& dscps, const std::string& red) {
+    return configured(
+        "version: 1\nports: {lan0: {addresses: [10.1.0.254/16], queues: q}}\nqueues: {q: [{name: a, "
+        "dscp: {in: [AF11], " +
+        dscps +
+        "}, rio: {in: {min: 5, max: 9, pmax: 1}, out: {min: 3, "
+        "max: 5, pmax: 1}" +
+        red + "}}]}\n");
+  };
+  const std::string curve = ", red: {min: 1, max: 3, pmax: 1}";
+  const Snapshot two(with("out: [AF12, AF13]", "")), same(with("out: [AF12]", ""), two);
+  EXPECT_EQ(same.queues[0].layout, 0u);
+  const Snapshot three(with("out: [AF12], red: [AF13]", curve), same);
+  EXPECT_EQ(three.queues[0].layout, 1u);
+  const Snapshot again(with("out: [AF12], red: [AF13]", curve), three);
+  EXPECT_EQ(again.queues[0].layout, 1u);
+  EXPECT_EQ(Snapshot(with("out: [AF12, AF13]", ""), again).queues[0].layout, 2u);
+}
+
 // The domain of a class that is gone follows an heir's queue, which may take it up if it has none itself.
 TEST(Snapshot, DomainsFollowTheirClasses) {
   const Snapshot first(configured(kFourCsaServices));
