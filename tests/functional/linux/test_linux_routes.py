@@ -19,6 +19,7 @@ import pytest
 from harness import Lab, Router, connect, wait_for
 from histories import OTHER, PORTS, RULES, History
 from kernel_fib import KernelFib
+from router import Lateness
 
 YAML = "ports:\n" + "".join(f'  p{i}: {{device: af_packet p{i}, addresses: [10.0.{i}.254/24, "2001:db8:{i}::fe/64"], trust: core}}\n' for i in range(3))
 MORE = pytest.mark.long("10,000 steps, minutes")
@@ -153,9 +154,9 @@ class Triple(Lab):
 class Table:
     """The router's routes, as `show` has them."""
 
-    def __init__(self, router):
+    def __init__(self, shown):
         self._rows = {}
-        for row in json.loads(router.show("routes", "--json").stdout):
+        for row in json.loads(shown):
             if row["state"] in ("active", "unresolved"):
                 self._rows.setdefault(ipaddress.ip_network(row["prefix"]), row)
 
@@ -192,8 +193,10 @@ class Comparison:
         self._fib.close()
 
     def differences(self):
-        table = Table(self._router)
-        found = {}
+        shown = self._router.show("routes", "--json", check=False)
+        if shown.returncode != 0:  # busy
+            return {"show": shown.stderr}
+        table, found = Table(shown.stdout), {}
         for probe in PROBES:
             kernel, ours = only_ports(self._fib.lookup(probe)), table.lookup(probe)
             if kernel != ours and not self._is_named(probe, kernel, ours):
@@ -202,9 +205,9 @@ class Comparison:
 
     def agree(self, what):
         """They agree, within PATIENCE: the router follows."""
-        until = time.monotonic() + PATIENCE
+        late, until = Lateness(), time.monotonic() + PATIENCE
         while found := self.differences():
-            if time.monotonic() > until:
+            if time.monotonic() > until and time.monotonic() > until + late.seconds():
                 shown = self._lab.router.ip("route", "show", "table", "all").stdout + self._lab.router.ip("-6", "route", "show", "table", "all").stdout
                 pytest.fail(f"{what}: {found}\n{shown}\n{self._router.show('routes').stdout}")
             time.sleep(0.02)
@@ -237,8 +240,8 @@ class Comparison:
         """The port whose subnet has it, if the kernel has lost the port's address there: the router sets it again, after pauses."""
         for port in PORTS:
             for own in (f"10.0.{port[1]}.254/24", f"2001:db8:{port[1]}::fe/64"):
-                if ipaddress.ip_address(probe) in ipaddress.ip_network(own, strict=False) and own not in self._lab.router.ip("address", "show", "dev", port).stdout:
-                    return port
+                if ipaddress.ip_address(probe) in ipaddress.ip_network(own, strict=False):
+                    return None if own in self._lab.router.ip("address", "show", "dev", port).stdout else port
         return None
 
     def _ends(self):
