@@ -15,7 +15,7 @@ ActiveQueue::ActiveQueue(const ActiveQueueParams& params, std::uint64_t seed)
 void ActiveQueue::adopt(ActiveQueue& fresh, Time now) {
   const QueueMeasure measure = fresh.rules_.measure;
   decision_.adopt(rules_, fresh.rules_, fresh.decision_.rio, content(), now);
-  red_ |= fresh.red_;
+  red_ = fresh.red_ || counters_[index(Precedence::red)].waiting() != 0;
   rules_ = fresh.rules_;
   rules_.measure = measure.within(ring_.most());
   std::swap(next_, fresh.next_);
@@ -121,7 +121,8 @@ std::size_t ActiveQueue::accept(std::span<const Packet> packets, Time now) {
   in_counted_ = in_counted;
   large_ = large;
   arrived(ins, outs);
-  counters_[index(Precedence::red)].arrivals += reds;
+  if (red_) [[unlikely]]
+    counters_[index(Precedence::red)].arrivals += reds;
   return n;
 }
 

@@ -80,6 +80,15 @@ void warn_about_marks(Draft& draft, std::size_t service, const Uplink& way) {
           "{} packets leave as {}, which is IN in class `{}` of {}: they take room from committed traffic",
           colour, dscp_text(*dscp), set.classes[e.class_index].scheduling.name, way.name());
   };
+  if (std::holds_alternative<Csa>(s.conditioner) && s.mark_out) {
+    const QueueSet::Entry& out = set.by_dscp[*s.mark_out];
+    if (out.precedence == Precedence::red)
+      draft.problems.error(
+          at,
+          "OUT packets leave as {}, which is red in class `{}` of {}: `csa` finds congestion by "
+          "OUT packets",
+          dscp_text(*s.mark_out), set.classes[out.class_index].scheduling.name, way.name());
+  }
   look(s.mark_out, "OUT");
   look(s.mark_red, "red");
 }

@@ -52,7 +52,7 @@ struct InterfaceNode : ShareNode {
     return backlog & ~capped & (plane == Plane::strict ? strict : ~strict);
   }
 
-  // A class has its first packet. The rest of its quantum, or its debt, stays: it is at most one quantum.
+  // A class has its first packet. The rest of its quantum, or its debt, stays: it is less than two quanta.
   void activate(std::size_t class_index) { backlog |= std::uint64_t{1} << class_index; }
   // The class that sends next; ready(plane) is not 0.
   std::size_t next_class(Plane plane) {

@@ -90,10 +90,12 @@ bool same_kind(const ServiceProgram& a, const ServiceProgram& b) {
   return a.kind == b.kind && a.conditioner == b.conditioner && (!a.meter || a.meter->same_kind(*b.meter));
 }
 
-// True if the same DSCPs are red: a queue counts red packets only if its class has some (active_queue.h).
+// True if the same DSCPs are red in the same classes: a queue counts red packets only if its class has some
+// (active_queue.h).
 bool same_red(const config::QueueSet& before, const config::QueueSet& now) {
   const auto same = [](const auto& a, const auto& b) {
-    return (a.precedence == Precedence::red) == (b.precedence == Precedence::red);
+    const bool red = a.precedence == Precedence::red;
+    return red == (b.precedence == Precedence::red) && (!red || a.class_index == b.class_index);
   };
   return std::ranges::equal(before.by_dscp, now.by_dscp, same);
 }
@@ -210,8 +212,10 @@ void Snapshot::find_domains(PortIndex port) {
     const std::size_t cls = queues[port].by_dscp[dscp].class_index;
     const ClassParams& queue = queues[port].classes[cls].scheduling;
     CsaDomain domain{config.ports[port].name + "/" + queue.name, port, cls, csa.alpha};
-    // A queue without RIO is never congested: an unlimited alpha would never decrease.
-    if (domain.params.max == Ratio::unlimited() && !all_have_rio(queues[port], dscp))
+    // Only OUT packets in a queue with RIO find congestion: otherwise an unlimited alpha would never
+    // decrease.
+    const bool red = queues[port].by_dscp[dscp].precedence == Precedence::red;
+    if (domain.params.max == Ratio::unlimited() && (red || !all_have_rio(queues[port], dscp)))
       domain.params.max = CsaParams().max;
     return domain;
   };

@@ -253,6 +253,24 @@ TEST(Snapshot, TheLayoutChangesWithTheDscpsThatAreRed) {
   EXPECT_EQ(Snapshot(with("out: [AF12, AF13]", ""), again).queues[0].layout, 2u);
 }
 
+// A worker with the new snapshot must not hand over a red packet of a class whose owner does not count red
+// yet.
+TEST(Snapshot, TheLayoutChangesWithTheClassOfARedDscp) {
+  const std::string plain = "rio: {in: {min: 5, max: 9, pmax: 1}, out: {min: 3, max: 5, pmax: 1}",
+                    red = plain + ", red: {min: 1, max: 3, pmax: 1}}", two = plain + "}";
+  const auto with = [](const std::string& a, const std::string& b) {
+    return configured(
+        "version: 1\nports: {lan0: {addresses: [10.1.0.254/16], queues: q}}\nqueues: {q: [{name: a, " + a +
+        "}, {name: b, " + b + "}]}\n");
+  };
+  const Snapshot first(with("dscp: {in: [AF11], out: [AF12], red: [AF13]}, " + red,
+                            "dscp: {in: [AF21], out: [AF22]}, " + two));
+  const Snapshot moved(
+      with("dscp: {in: [AF11], out: [AF12]}, " + two, "dscp: {in: [AF21], out: [AF22], red: [AF13]}, " + red),
+      first);
+  EXPECT_EQ(moved.queues[0].layout, 1u);
+}
+
 // The domain of a class that is gone follows an heir's queue, which may take it up if it has none itself.
 TEST(Snapshot, DomainsFollowTheirClasses) {
   const Snapshot first(configured(kFourCsaServices));
