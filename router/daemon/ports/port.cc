@@ -15,6 +15,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 
 #include "router/daemon/ports/interface.h"
 #include "router/daemon/ports/packet_pool.h"
@@ -55,6 +56,18 @@ std::uint16_t lower_mtu(unsigned mtu, std::uint16_t wanted) {
 
 // The MTU that a port leaves as the interface has it.
 constexpr std::uint16_t kUntouchedMtu = 1500;
+
+// net_af_xdp has one error for all reasons, also for those that pass: the kernel has not given back the queue
+// of a process that has ended, or another one attaches its program at this moment.
+int retried(const auto& set_up) {
+  constexpr int kMore = 10;
+  int result = set_up();
+  for (int i = 0; i < kMore && result != 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    result = set_up();
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -331,7 +344,8 @@ void DpdkPort::set_up_queues() {
   if (config_.device.kind == Kind::af_xdp) wait_for_xdp_queues(interface_, rx_queues_, last_xdp_closed);
   SocketWatch sockets(kind_of(config_.device).family);
   for (std::uint16_t q = 0; q < rx_queues_; ++q) {
-    must(rte_eth_rx_queue_setup(id_, q, rx, node, nullptr, pool_), "set up a receive queue");
+    const auto set_up = [&] { return rte_eth_rx_queue_setup(id_, q, rx, node, nullptr, pool_); };
+    must(config_.device.kind == Kind::af_xdp ? retried(set_up) : set_up(), "set up a receive queue");
     for (const int fd : sockets.appeared()) wakes_.add(q, fd);
   }
   for (std::uint16_t q = 0; q < tx_queues; ++q)
