@@ -27,13 +27,13 @@ services:
   capped: {conditioner: police, rate: 8 Mbit/s, bucket: 2 kB, mark: {in: EF}}
   one-rate: {conditioner: srtcm, rate: 8 Mbit/s, committed_burst: 2 kB, excess_burst: 2 kB,
              mark: {in: AF11, out: AF12, red: AF13}}
-  aware: {conditioner: srtcm, color_aware: on, rate: 8 Mbit/s, committed_burst: 2 kB, excess_burst: 2 kB,
-          mark: {in: AF11, out: AF12, red: AF13}}
   two-rates: {conditioner: trtcm, rate: 8 Mbit/s, peak: 16 Mbit/s, committed_burst: 2 kB, peak_burst: 3 kB,
               mark: {in: AF11, out: AF12, red: drop}}
   silver: {conditioner: csa, rate: 8 Mbit/s, in_bucket: 2 kB, out_bucket: 2 kB, buffer: 40 packets,
            alpha: {min: 0.2, max: 0.4, step: 0.1, t1: 30 ms, t2: 90 ms, control: periodic}, mark: {in: AF11, out: BE}}
   best-effort: {conditioner: none, mark: {in: BE}}
+  aware: {conditioner: srtcm, color_aware: on, rate: 8 Mbit/s, committed_burst: 2 kB, excess_burst: 2 kB,
+          mark: {in: AF11, out: AF12, red: AF13}}
 flow_table: {capacity: 1024, held: 135 packets}
 classify:
   - {match: {port: lan0, destination_port: 1}, service: marked, per: flow}
