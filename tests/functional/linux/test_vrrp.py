@@ -81,19 +81,6 @@ class Pair:
         print(f"announced after {announced - began:.3f} s; gaps {[round(p.longest_gap(began), 3) for p in self.pings]} s")
 
 
-def restart(router):
-    """As a service manager does, again and again: the kernel frees the AF_XDP queues of a killed process late."""
-    def runs():
-        """the router runs again"""
-        router.start()
-        while router.process.poll() is None:
-            if router._ready():
-                return True
-            time.sleep(0.01)
-        return False
-    wait_for(runs, PATIENCE)
-
-
 def advertisements_pass_a_flood(pair):
     """The master's line to host a is offered twice what it carries."""
     def count(name, queue):
@@ -120,7 +107,8 @@ def test_the_backup_takes_over_and_the_master_comes_back(site, daemon):
                 first.kill()
                 pair.routers[0].process.wait()
             pair.fails_over(killed, to=1)
-            restart(pair.routers[0])
+            pair.routers[0].start()  # waits itself for the AF_XDP queues of the killed process
+            wait_for(pair.routers[0]._ready, PATIENCE)
             pair.fails_over(first.start, to=0)
         assert statistics.median(pair.late) < LIMIT
         if daemon == "keepalived with use_vmac":
