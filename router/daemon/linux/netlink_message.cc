@@ -186,8 +186,11 @@ NetlinkEvent parse_route(EventAction action, unsigned flags, Span body) {
     if (type == RTA_PREF) event.preference = rank_of_preference(read<std::uint8_t>(payload).value_or(0));
     if (type == RTA_METRICS) event.mtu = read_mtu(payload);
     if (type == RTA_METRICS || type == RTA_PREFSRC || type == RTA_SRC) identity.add(payload);
-    if (type == RTA_MULTIPATH)
+    if (type == RTA_MULTIPATH) {
       event.next_hops = read_multipath(payload, m->rtm_family, !adding, event.unsupported);
+      event.dead = event.next_hops.empty();
+      if (event.dead) event.next_hops = read_multipath(payload, m->rtm_family, true, event.unsupported);
+    }
     if (type == RTA_DST)
       if (const auto to = read_address(payload, m->rtm_family)) {
         event.to.address = *to;
@@ -207,14 +210,11 @@ NetlinkEvent parse_route(EventAction action, unsigned flags, Span body) {
     event.next_hops.clear();  // IPv6 names the loopback device in one
     return event;
   }
-  const bool alive = !adding || (m->rtm_flags & RTNH_F_DEAD) == 0;
-  if (event.next_hops.empty() && alive && (single.via || single.ifindex != 0))
-    event.next_hops.push_back(single);
+  event.dead |= adding && (m->rtm_flags & RTNH_F_DEAD) != 0;
+  if (event.next_hops.empty() && (single.via || single.ifindex != 0)) event.next_hops.push_back(single);
   event.connected =
       m->rtm_protocol == RTPROT_KERNEL && event.next_hops.size() == 1 && !event.next_hops[0].via;
-  // A dead route that takes the place of another is an event; in a report it is as good as absent.
-  constexpr unsigned kPlaced = NLM_F_CREATE | NLM_F_REPLACE;
-  if (adding && event.next_hops.empty() && event.next_hop_id == 0 && (flags & kPlaced) == 0) return {};
+  if (adding && event.next_hops.empty() && event.next_hop_id == 0) return {};
   return event;
 }
 

@@ -20,7 +20,9 @@ RouteHop hop_of(const RouteNextHop& h) {
 }  // namespace
 
 bool HopSets::KeyLess::operator()(const Key& a, const Key& b) const {
-  const auto fixed = [](const Key& k) { return std::tie(k.special, k.object, k.unsupported, k.mtu, k.from); };
+  const auto fixed = [](const Key& k) {
+    return std::tie(k.special, k.object, k.unsupported, k.mtu, k.from, k.dead_hops);
+  };
   if (fixed(a) != fixed(b)) return fixed(a) < fixed(b);
   return std::ranges::lexicographical_compare(
       a.hops, b.hops, [](const auto& x, const auto& y) { return order_of(x) < order_of(y); });
@@ -106,7 +108,8 @@ void HopSets::resolve(Set& set) const {
   set.special = set.key.special;
   set.unsupported = set.key.unsupported;
   set.members.clear();
-  std::vector<RouteHop> hops = set.key.hops;
+  std::vector<RouteHop> hops;
+  if (!set.key.dead_hops) hops = set.key.hops;
   if (set.key.object != 0) {
     const auto meaning = objects_.meaning(set.key.object);
     if (meaning.blackhole) set.special = kNextHopBlackhole;

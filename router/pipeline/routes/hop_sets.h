@@ -79,8 +79,9 @@ class HopSets {
     // The packets of such a route are dropped, unless all its next hops are on interfaces that are no ports:
     // the kernel then forwards them.
     Unsupported unsupported = Unsupported::none;
-    std::uint16_t mtu = 0;  // MTU of the next hops; 0: their interfaces'
-    Prefix from{};          // source prefix that the route is for, if it is `unsupported`; length 0: none
+    std::uint16_t mtu = 0;   // MTU of the next hops; 0: their interfaces'
+    bool dead_hops = false;  // the kernel uses none of the hops now (RouteEvent::dead)
+    Prefix from{};           // source prefix that the route is for, if it is `unsupported`; length 0: none
   };
   // The current meaning of a hop. Neither: its gateway is on no connected subnet.
   struct Resolved {

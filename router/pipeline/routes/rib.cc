@@ -101,14 +101,12 @@ const Candidate* Rib::described(std::span<const Candidate> group, const RouteCan
   if (const auto* const c = find(part)) return c;
   if (const auto* const c = find(whole)) return c;
   if (const auto* const c = find(any)) return c;
-  // A candidate that had no living next hop, or refers to an object that the removal does not name.
+  // A candidate that refers to an object which the removal does not name.
   const auto other = [&](const Candidate& c) {
     const HopSets::Key& key = sets_.key(c.set);
     return of_kind(c) && key.special == to.special && key.hops.empty() && key.object != to.object;
   };
-  const auto dead = [&](const Candidate& c) { return of_kind(c) && !sets_.active(c.set); };
   if (const auto* const c = find(other)) return c;
-  if (const auto* const c = find(dead)) return c;
   const bool whichever = to.hops.empty() && to.special == kNextHopNone;
   return whichever || std::ranges::count_if(group, alike) == 1 ? find(alike) : nullptr;
 }

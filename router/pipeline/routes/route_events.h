@@ -60,7 +60,8 @@ struct RouteEvent {
   RouteOrder order = RouteOrder::only;
   Unsupported unsupported = Unsupported::none;
   bool local_table =
-      false;  // a route of the table `local`, which precedes `main` whatever the lengths of prefixes
+      false;          // a route of the table `local`, which precedes `main` whatever the lengths of prefixes
+  bool dead = false;  // all next hops are unusable now (RTNH_F_DEAD); a removal does not say it
   bool connected = false;       // the subnet of an address, set by the kernel itself
   std::uint8_t selector = 0;    // TOS, or 1: a source prefix; higher ones come first, whatever their metrics
   std::uint8_t preference = 0;  // among equal metrics, lower is better (RFC 4191)

@@ -181,7 +181,7 @@ RouteCandidate Routes::kernel_candidate(const RouteEvent& event) const {
   else if (event.blackhole)
     c.to.special = event.refusal;
   else
-    c.to.hops = kernel_hops(event);
+    c.to.hops = kernel_hops(event), c.to.dead_hops = event.dead;
   c.to.unsupported = event.unsupported;
   c.to.mtu = event.mtu;
   c.to.from = event.from.masked();

@@ -65,6 +65,10 @@ FOUND = {
                  "route replace 198.51.100.0/24 via 10.0.1.1 metric 20", "CHECK", "carrier p1 up"],
     "linkdown_setting": ["route add 198.51.100.0/24 via 10.0.1.1 metric 10", "route add 198.51.100.0/24 via 10.0.2.1 metric 20", "carrier p1 down",
                          "CHECK", "sysctl net.ipv4.conf.p1.ignore_routes_with_linkdown=1", "CHECK", "carrier p1 up"],
+    # A report of all routes has the dead one.
+    "linkdown_removed": ["sysctl net.ipv4.conf.p2.ignore_routes_with_linkdown=1", "route add blackhole 198.51.100.0/24",
+                         "route prepend 198.51.100.0/24 via 10.0.2.2 dev p2", "carrier p2 down", "link set p1 down", "CHECK", "link set p1 up", "CHECK",
+                         "route del 198.51.100.0/24", "CHECK", "carrier p2 up"],
     # IPv6 replaces the first route, also if the same one is behind it.
     "replace_equal": ["route add 2001:db8:a::/48 dev p0", "route append 2001:db8:a::/48 dev p2 pref low",
                       "route change 2001:db8:a::/48 dev p2 proto static", "CHECK", "route del 2001:db8:a::/48 dev p2 proto static"],

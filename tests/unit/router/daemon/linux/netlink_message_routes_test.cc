@@ -109,12 +109,15 @@ TEST(NetlinkMessage, NextHopObjectsThatSayNothing) {
   EXPECT_EQ(parsed(message(RTM_NEWNEXTHOP, std::uint16_t{AF_INET}, {})), "nothing") << "truncated";
 }
 
-TEST(NetlinkMessage, RouteWithoutALivingNextHopSaysNothing) {
-  const auto hops = attribute(RTA_MULTIPATH, hop(3, RTNH_F_DEAD, kVia));
-  EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {kTen, hops})), "nothing");
+// The kernel keeps it, and its removal concerns no other.
+TEST(NetlinkMessage, RouteWithoutALivingNextHopIsDead) {
+  const auto hops = attribute(RTA_MULTIPATH, hop(3, RTNH_F_DEAD, kVia) + hop(4, RTNH_F_DEAD, kVia));
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {kTen, hops})),
+            "add 10.0.0.0/8 via 192.0.2.1 dev 3 via 192.0.2.1 dev 4 dead");
   rtmsg dead = ipv4_route(8);
   dead.rtm_flags = RTNH_F_DEAD;
-  EXPECT_EQ(parsed(message(RTM_NEWROUTE, dead, {kTen, kVia, kDev3})), "nothing");
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, dead, {kTen, kVia, kDev3})),
+            "add 10.0.0.0/8 via 192.0.2.1 dev 3 dead");
   EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {kTen})), "nothing");
   EXPECT_EQ(parsed(message(RTM_DELROUTE, ipv4_route(8), {kTen})), "remove 10.0.0.0/8");
 }
@@ -270,14 +273,6 @@ TEST(NetlinkMessage, PlaceAmongRoutesOfOneMetric) {
   EXPECT_EQ(order(four, NLM_F_MULTI), RouteOrder::dumped);
   EXPECT_EQ(order(six, NLM_F_CREATE), RouteOrder::last);
   EXPECT_EQ(order(six, NLM_F_REPLACE), RouteOrder::replace);
-}
-
-// It may take the place of a living one.
-TEST(NetlinkMessage, ADeadRouteWithAPlaceIsOne) {
-  rtmsg dead = ipv4_route(8);
-  dead.rtm_flags = RTNH_F_DEAD;
-  Octets bytes = message(RTM_NEWROUTE, dead, {kTen, kVia, kDev3});
-  EXPECT_EQ(order(bytes, NLM_F_REPLACE), RouteOrder::replace);
 }
 
 TEST(NetlinkMessage, RoutesThatDifferInLittleAreToldApart) {

@@ -186,11 +186,12 @@ TEST_F(NetlinkMonitorTest, ASettingOfTheKernelMakesARouteDead) {
   expect_route("10.77.0.0/16 metric 0", "add 10.77.0.0/16");
   run("sysctl -q net.ipv4.conf.a0.ignore_routes_with_linkdown=1");
   follow();
-  expect_no_route("10.77.0.0/16 metric 0");
-  expect_no_route("10.9.1.0/24 metric 0");
+  const std::string dev = " dev " + ifindex("a0");
+  expect_route("10.77.0.0/16 metric 0", "add 10.77.0.0/16 via 10.9.1.1" + dev + " dead");
+  expect_route("10.9.1.0/24 metric 0", "add 10.9.1.0/24" + dev + " dead");
   run("sysctl -q net.ipv4.conf.a0.ignore_routes_with_linkdown=0");
   follow();
-  expect_route("10.77.0.0/16 metric 0", "add 10.77.0.0/16");
+  expect_route("10.77.0.0/16 metric 0", "add 10.77.0.0/16 via 10.9.1.1" + dev + " proto");
 }
 
 TEST_F(NetlinkMonitorTest, OneOfSeveralIpv6NextHopsGoes) {

@@ -30,6 +30,7 @@ inline std::string text_of(const RouteEvent& r) {
   if (r.next_hop_id != 0) out += " nhid " + std::to_string(r.next_hop_id);
   if (r.metric != 0) out += " metric " + std::to_string(r.metric);
   if (r.mtu != 0) out += " mtu " + std::to_string(r.mtu);
+  if (r.dead) out += " dead";
   if (r.local_table) out += " table local";
   if (r.protocol != 0) out += " proto " + std::to_string(r.protocol);
   return out;

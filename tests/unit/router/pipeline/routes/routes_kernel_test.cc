@@ -187,6 +187,32 @@ TEST_F(RoutesTest, OneOfTwoEqualRoutesStays) {
   EXPECT_EQ(forward("2001:db8:9::1"), "none");
 }
 
+// `ignore_routes_with_linkdown`: a report of all routes has the dead one, and its removal is that of no
+// other.
+TEST_F(RoutesTest, ADeadRouteIsRemovedAndNotTheOneBehindIt) {
+  start();
+  RouteEvent dead{.to = prefix("192.0.2.0/24"),
+                  .next_hops = {via("10.0.0.9", 10)},
+                  .order = RouteOrder::dumped,
+                  .dead = true};
+  RouteEvent refused{.to = prefix("192.0.2.0/24"), .blackhole = true, .order = RouteOrder::dumped};
+  RouteEvent other = dead;
+  other.next_hops = {via("10.0.1.9", 11)};
+  routes.begin_kernel_sync();
+  for (const RouteEvent& event : {dead, other, refused}) routes.on(event);
+  routes.end_kernel_sync();
+  EXPECT_EQ(forward("192.0.2.1"), "blackhole");
+  for (RouteEvent* event : {&dead, &other}) {
+    event->action = EventAction::remove;
+    event->dead = false;
+    routes.on(*event);
+    EXPECT_EQ(forward("192.0.2.1"), "blackhole");
+  }
+  refused.action = EventAction::remove;
+  routes.on(refused);
+  EXPECT_EQ(forward("192.0.2.1"), "none");
+}
+
 // `ip route add local 203.0.113.0/28 dev lo`
 TEST_F(RoutesTest, ALocalPrefixIsTheRouters) {
   start();
