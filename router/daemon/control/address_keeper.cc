@@ -65,6 +65,11 @@ void AddressKeeper::miss(const ControlPort& c, Cause cause, const Prefix& addres
 void AddressKeeper::work(Time now) {
   if (now >= next_) {
     next_ = kNever;
+    // An attempt for refused addresses sets removed ones as well, which then are due.
+    for (const auto& [of, absence] : absences_)
+      if (of.second == Cause::refused && absence.due <= now)
+        if (const auto removed = absences_.find({of.first, Cause::removed}); removed != absences_.end())
+          removed->second.due = now;
     for (auto& [of, absence] : absences_) {
       if (absence.due > now) {
         next_ = std::min(next_, absence.due);

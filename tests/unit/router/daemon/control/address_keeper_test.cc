@@ -236,6 +236,17 @@ TEST_F(RefusedAddressTest, DelaysNoOther) {
   EXPECT_THAT(bed_.told, ElementsAre("port lan: another program has removed 10.1.0.254/24, set again now"));
 }
 
+TEST_F(RefusedAddressTest, AnotherThatIsSetWithItHasItsEvent) {
+  kernel_.add_addresses(*port_);
+  keeper_.work(now_);
+  bed_.told.clear();
+  now_ += AddressKeeper::kSoon / 2;
+  remove();
+  AddressKeeperTest::pass(AddressKeeper::kSoon / 2);
+  EXPECT_TRUE(there()) << "by the attempt for the refused address";
+  EXPECT_THAT(bed_.told, ElementsAre("port lan: another program has removed 10.1.0.254/24, set again now"));
+}
+
 TEST_F(RefusedAddressTest, IsForgottenWithTheConfigurationOrTheDevice) {
   kernel_.add_addresses(*port_);
   pass(AddressKeeper::kSoon);
