@@ -17,17 +17,18 @@ YAML = ports(wan="shape: 5 Mbit/s, burst: 30 kB, queues: uplink") + """
 queues:
   uplink:
     - name: assured
-      dscp: {in: [AF11], out: [AF13, BE]}
+      dscp: {in: [AF11], out: [AF12], red: [AF13, BE]}
       limit: 300 packets
       count: packets
-      rio: {average: 0.05, in: {min: 150, max: 250, pmax: 0.02}, out: {min: 20, max: 80, pmax: 0.2}}
+      rio: {average: 0.05, in: {min: 150, max: 250, pmax: 0.02}, out: {min: 40, max: 90, pmax: 0.2}, red: {min: 20, max: 80, pmax: 0.2}}
 services:
-  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 1 Mbit/s, in_bucket: 20 kB, out_bucket: 20 kB, mark: {in: AF11, out: AF13}}
+  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 1 Mbit/s, in_bucket: 20 kB, out_bucket: 20 kB, mark: {in: AF11, out: AF12}}
   other: {conditioner: none, mark: {in: BE}}
 classify:
   - {match: {port: lan0, protocol: udp, destination_port: 5010}, service: silver, per: source}
   - {match: {port: lan0}, service: other}
 """
+MEMBERS = {"arrivals": "arrivals", "early": "early_drops"}  # of `surety show queues`, by the column of the console
 NULL_PORTS = "ports:\n  p0: {device: null}\n  p1: {device: null}\n"
 
 
@@ -71,10 +72,11 @@ def test_lines_move(busy):
     router, page, _ = busy
     page.until("document.querySelectorAll('#queues canvas').length === 1 && document.querySelectorAll('#drops canvas').length === 1")
     queue = wait_for(lambda: next((lines for lines in page.lines("queues") if len(lines["average of all"]) >= 3), None))
-    assert set(queue) == {"average IN", "average of all", "IN min", "IN max", "OUT min", "OUT max"}
-    assert (queue["IN min"][0], queue["IN max"][0], queue["OUT min"][0], queue["OUT max"][0]) == (150, 250, 20, 80)
+    levels = {"IN min": 150, "IN max": 250, "OUT min": 40, "OUT max": 90, "red min": 20, "red max": 80}
+    assert set(queue) == {"average IN", "average of all", *levels}
+    assert {name: queue[name][0] for name in levels} == levels
     def charted():
-        """the queue's average is above OUT's threshold, OUT packets are dropped, and alpha has a line"""
+        """the queue's average is above the threshold of red, red packets are dropped, and alpha has a line"""
         drops = {reason: values for lines in page.lines("drops") for reason, values in lines.items()}
         averages = page.lines("queues")[0]["average of all"]
         alphas = [line for lines in page.lines("domains") for line in lines.values()]
@@ -103,8 +105,9 @@ def test_numbers_are_the_routers(busy):
         queues = {(row["port"], row["name"]): row for row in shown(router, "queues")}
         for row in (rows := page.rows("queues")):
             theirs = queues[row["port"], row["queue"]]
-            if row["arrivals"] != f"{theirs['in']['arrivals'] + theirs['out']['arrivals']:,}":
-                return False
+            for counter in ("arrivals", "early"):
+                if row[counter] != f"{sum(theirs.get(p, {}).get(MEMBERS[counter], 0) for p in ('in', 'out', 'red')):,}":
+                    return False
         drops = {(row["port"], row["reason"], f"{row['packets']:,}") for row in shown(router, "drops") if row["packets"]}
         if [row["contract"] for row in page.rows("contracts")] != [row["contract"] for row in shown(router, "contracts")]:
             return False
@@ -114,7 +117,7 @@ def test_numbers_are_the_routers(busy):
                 and [row["port"] for row in page.rows("ports")] == [row["name"] for row in shown(router, "ports")])
     wait_for(agree)
     assured = next(row for row in page.rows("queues") if row["queue"] == "assured")
-    assert (assured["IN min – max"], assured["OUT min – max"]) == ("150 – 250", "20 – 80")
+    assert [assured[f"{p} min – max"] for p in ("IN", "OUT", "red")] == ["150 – 250", "40 – 90", "20 – 80"]
     assert page.text("#title") == router.name
     assert page.complaints == []
 

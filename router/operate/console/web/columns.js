@@ -5,12 +5,15 @@
 const text = (key, title) => ({key, title});
 const number = (key, title) => ({key, title, number: true});
 
-// A value of both precedences of a queue.
-const both = (key, of, title) => ({key, title, number: true, value: (row) => of(row.in ?? {}, row.out ?? {})});
-const summed = (counter, title) => both(counter, (i, o) => i[counter] + o[counter], title);
+// The drop precedences of a queue, by their names in a reading; few queues have red.
+const PRECEDENCES = {in: 'IN', out: 'OUT', red: 'red'};
+const sum = (values) => values.length ? values.reduce((a, b) => a + b) : undefined;
+const summed = (counter, title) => ({
+  key: counter, title, number: true, value: (row) => sum(Object.keys(PRECEDENCES).filter((p) => row[p]).map((p) => row[p][counter])),
+});
 const thresholds = (precedence) => ({
-  key: `thresholds_${precedence}`, title: `${precedence.toUpperCase()} min – max`, number: true, value: (row) => row[precedence]?.min,
-  text: ({[precedence]: red}) => red?.min === undefined ? '' : `${digits(red.min)} – ${digits(red.max)}`,
+  key: `thresholds_${precedence}`, title: `${PRECEDENCES[precedence]} min – max`, number: true, value: (row) => row[precedence]?.min,
+  text: ({[precedence]: curve}) => curve?.min === undefined ? '' : `${digits(curve.min)} – ${digits(curve.max)}`,
 });
 
 const delivered = (row) => row.delivered_bytes_per_second ?? row.achieved_bytes_per_second;
@@ -68,9 +71,9 @@ const COLUMNS = {
   ],
   queues: [
     text('port'), text('interface'), text('name', 'queue'), text('congested'), summed('depth'),
-    number('average_in', 'average IN'), number('average_total', 'average of all'), thresholds('in'), thresholds('out'),
+    number('average_in', 'average IN'), number('average_total', 'average of all'), thresholds('in'), thresholds('out'), thresholds('red'),
     summed('arrivals'), summed('early_drops', 'early'), summed('forced_drops', 'forced'), summed('overflow_drops', 'overflow'),
-    both('in_drops', (i) => i.early_drops + i.forced_drops + i.overflow_drops, 'IN dropped'),
+    {...number('in_drops', 'IN dropped'), value: (row) => row.in && row.in.early_drops + row.in.forced_drops + row.in.overflow_drops},
     number('sojourn_p50_seconds', 'sojourn p50'), number('sojourn_p99_seconds', 'sojourn p99'),
   ],
   domains: [text('name', 'congested queue'), number('alpha_ratio', 'alpha')],

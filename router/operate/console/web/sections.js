@@ -27,8 +27,8 @@ function queueCards(source, name, rows) {
       {name: 'average IN', points: source.points(name, row, 'average_in'), colour: styled('--delivered')},
       {name: row.rio ? 'average of all' : 'depth', points: source.points(name, row, 'average_total'), colour: styled('--offered')},
     ].filter(({points}) => points.length || !source.recorded),
-    levels: ['in', 'out'].filter((p) => row[p]?.min !== undefined).flatMap((p) => ['min', 'max'].map((end) => ({
-      name: `${p.toUpperCase()} ${end}`, y: row[p][end], colour: styled(p === 'in' ? '--delivered' : '--offered')}))),
+    levels: Object.keys(PRECEDENCES).filter((p) => row[p]?.min !== undefined).flatMap((p) => ['min', 'max'].map((end) => ({
+      name: `${PRECEDENCES[p]} ${end}`, y: row[p][end], colour: styled({in: '--delivered', out: '--offered', red: '--bad'}[p])}))),
   }));
 }
 

@@ -39,6 +39,7 @@ const WORDS = {
   'average of all': 'Moving average of all packets in the queue. RIO judges OUT packets by it.',
   'IN min – max': 'Thresholds of RIO for IN packets: between them it drops some, above max all.',
   'OUT min – max': 'Thresholds of RIO for OUT packets: between them it drops some, above max all.',
+  'red min – max': 'Thresholds of RIO for red packets, the highest drop precedence: between them it drops some, above max all.',
   'arrivals': 'Packets that arrived at the queue.',
   'early': 'Packets that RIO dropped between min and max.',
   'forced': 'Packets that RIO dropped above max.',
