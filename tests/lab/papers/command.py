@@ -57,7 +57,7 @@ def arguments(words=None):
                         help="directory of finished runs, which the next call reuses; default: build/papers in a "
                              "source tree, else ~/.cache/surety/papers")
     parser.add_argument("--report", metavar="DIR", type=pathlib.Path, help="draw the figures there, with the rows beside them")
-    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the rows into this page, between its marks")
+    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the rows into this page, between its marks; experiments that were not run keep theirs")
     parser.add_argument("--json", action="store_true", help="a line for each row")
     parser.add_argument("--lab", default=TREE / "build/release/bin/surety-lab", help=argparse.SUPPRESS)
     return parser.parse_args(words)
@@ -109,7 +109,7 @@ def finish(options, told, lab):
         from .figures import draw  # matplotlib is for the figures alone
         draw(options.report, told, lab, options.quick)
     if options.markdown:
-        table.write_between_marks(options.markdown, results)
+        table.write_between_marks(options.markdown, results, {each.name: paper.name for paper in papers() for each in paper.experiments})
     complaints = list(lab.failures.values()) + ([f"results cannot be stored: {lab.unkept}"] if lab.unkept else [])
     print(*(f"surety-lab: {line}" for line in complaints), sep="\n", end="\n" if complaints else "", file=sys.stderr)
     return 1 if complaints or any(result.fails for _, result in results) else 0

@@ -4,8 +4,11 @@
 A row is a function of one run (of several cases: of one run of each, by the same seed), judged by its mean over the seeds.
 """
 import dataclasses
+import json
 import math
 import statistics
+
+from . import counting
 
 ORIGINS = ("paper", "ns-2", "model", "pin", "nothing")  # of bands
 REPRODUCED = ("paper", "ns-2")
@@ -55,7 +58,7 @@ def points(printed, by=2):
 
 
 def twofold(printed):
-    return paper(printed / 2, printed * 2)
+    return paper(printed / 2, printed * 2) if printed else paper(0, 0)
 
 
 def pin(mean):
@@ -71,9 +74,15 @@ class Row:
     cases: tuple
     paper: object = None  # what the paper prints: a number, or words
     band: Band = None
-    why: str = ""  # known to miss: "EXPERIMENT: what it shows", or "unknown"
+    why: str = ""  # known to miss: "EXPERIMENT: what it shows", "open: what was tried", or "unknown"
     every: bool = False  # the band is one for each seed, not for their mean
     at: tuple = ()  # (label, x) of a sweep
+    off: tuple = None  # (what is changed, cases): the run in which this row must fail
+    breaks: str = ""  # how the row could fail, where no run of its own shows it; default: the experiment's
+    acts: tuple = None  # (mechanism, function of a Run): true if the mechanism acted
+    derived: str = ""  # the row follows from what it is compared with, or from other rows: how
+    contradicts: str = ""  # the value is arithmetic on the paper's other numbers, and does not give the printed one: how
+    beyond: bool = False  # the paper has no such claim
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,10 +115,13 @@ class Experiment:
     seeds: tuple = None  # (all, --quick); none: the paper's
     quick: dict = None  # settings of --quick
     full_only: bool = False
+    breaks: str = ""  # Row.breaks of the rows that have none
+    beyond: bool = False  # Row.beyond of all rows
 
     def cases(self, quick):
         drawn = [case for figure in self.figures if isinstance(figure, Series) for case, _ in figure.lines.values()]
-        return dict.fromkeys(self.shortened(case, quick) for case in [*(c for row in self.rows for c in row.cases), *drawn])
+        rows = [case for row in self.rows for case in (*row.cases, *(row.off[1] if row.off else ()))]
+        return dict.fromkeys(self.shortened(case, quick) for case in [*rows, *drawn])
 
     def shortened(self, case, quick):
         return case.set(self.quick) if quick and self.quick else case
@@ -123,19 +135,30 @@ class Paper:
     experiments: list
 
 
-def row(name, unit, value, *cases, **more):
-    return Row(name, unit, value, cases, **more)
+def row(name, unit, value, *cases, off=None, **more):
+    return Row(name, unit, value, cases, off=off and (off[0], together(off[1])), **more)
 
 
-def sweep(label, name, unit, value, cases, papers=None, bands=None, whys=None, **more):
-    """A row for each x of {x: case, or cases}. `bands`: one for all, by x, or a function of the paper's number; `whys` the same."""
+def together(cases):
+    return cases if isinstance(cases, tuple) else (cases,)
+
+
+def sweep(label, name, unit, value, cases, papers=None, bands=None, whys=None, off=None, **more):
+    """A row for each x of {x: case, or cases}. `bands`: one for all, by x, or a function of the paper's number; `whys` the same. `off`:
+    (what is changed, {x: case, or cases})."""
     rows = []
     for number, (x, case) in enumerate(cases.items()):
         printed = papers[number] if papers else None
         band = bands.get(x) if isinstance(bands, dict) else bands(printed) if callable(bands) else bands
-        why = whys.get(x, "") if isinstance(whys, dict) else whys or ""
-        rows.append(Row(name, unit, value, case if isinstance(case, tuple) else (case,), printed, band, why, at=(label, x), **more))
+        why = (whys.get(x, "") if isinstance(whys, dict) else whys or "") if band else ""
+        changed = (off[0], together(off[1][x])) if off and x in off[1] else None
+        rows.append(Row(name, unit, value, together(case), printed, band, why, at=(label, x), off=changed, **more))
     return rows
+
+
+def arithmetic(name, unit, value, printed, band, how):
+    """The paper contradicts itself: its other numbers give `value`, not what it prints."""
+    return Row(name, unit, lambda: value, (), printed, band, contradicts=how)
 
 
 @dataclasses.dataclass
@@ -145,6 +168,10 @@ class Result:
     wanted: int  # seeds
     values: list = dataclasses.field(default_factory=list)
     error: str = ""
+    off: list = dataclasses.field(default_factory=list)  # values of Row.off
+    outcomes: list = dataclasses.field(default_factory=list)  # of each seed, what tells the runs of the cases from others
+    acted: bool = False  # Row.acts, in any seed
+    uncounted: str = ""  # why the row does not count (counting.py)
 
     @property
     def mean(self):
@@ -160,14 +187,38 @@ class Result:
 
     @property
     def verdict(self):
-        band = self.row.band
         if self.error:
             return "broken"
         if not self.values:
             return "not run"
+        if self.uncounted:
+            return "not counted"
+        if self.row.contradicts:
+            return "broken" if self.holds else "contradicted"
+        return self.judged
+
+    @property
+    def holds(self):
+        return all(map(self.row.band.holds, self.values if self.row.every else [self.mean]))
+
+    @property
+    def judged(self):
+        """The verdict before it is known whether the row counts."""
+        band = self.row.band
         if not band or (band.origin == "pin" and len(self.values) < PIN_SEEDS):
             return "printed"
-        return "met" if all(map(band.holds, self.values if self.row.every else [self.mean])) else "missed"
+        return "met" if self.holds else "open" if self.row.why.startswith("open:") else "missed"
+
+    @property
+    def beyond(self):
+        return self.row.beyond or self.experiment.beyond
+
+    @property
+    def breaks(self):
+        """How the row could fail; measured if there is a run that shows it."""
+        if self.row.off:
+            return self.row.off[0]
+        return (self.row.breaks or self.experiment.breaks) if self.row.band and not self.row.contradicts else ""
 
     @property
     def fails(self):
@@ -179,21 +230,32 @@ def evaluate(experiment, lab, seeds, quick):
     """A Result for each row, over the seeds whose runs are there."""
     results = [Result(row, experiment, seeds) for row in experiment.rows]
     for seed in range(1, seeds + 1):
-        runs = {}
-        for result in results:
-            cases = [experiment.shortened(case, quick) for case in result.row.cases]
+        runs, outcomes = {}, {}
+
+        def runs_of(cases):
+            cases = [experiment.shortened(case, quick) for case in cases]
             for case in cases:
                 if case not in runs:
                     runs[case] = lab.result(case, seed)
-            if all(runs[case] for case in cases):
-                _add(result, [runs[case] for case in cases])
+                    outcomes[case] = runs[case] and hash(json.dumps(runs[case].json["flows"], sort_keys=True))
+            return [runs[case] for case in cases], tuple(outcomes[case] for case in cases)
+
+        for result in results:
+            own, outcome = runs_of(result.row.cases)
+            if all(own):
+                _add(result, result.values, own)
+                result.outcomes.append(outcome)
+                result.acted = result.acted or bool(result.row.acts) and any(map(result.row.acts[1], own))
+            if result.row.off and all(other := runs_of(result.row.off[1])[0]):
+                _add(result, result.off, other)
+    counting.settle(results)
     return results
 
 
-def _add(result, runs):
+def _add(result, values, runs):
     try:
         value = result.row.value(*runs)
-        result.values.append(math.nan if value is None else float(value))
+        values.append(math.nan if value is None else float(value))
     except (LookupError, TypeError, ValueError, ZeroDivisionError) as error:
         result.error = f"{type(error).__name__}: {error}"
 
@@ -202,8 +264,8 @@ def shown(value):
     """Four digits or so; counts without decimals."""
     if not isinstance(value, (int, float)):
         return "" if value is None else str(value)
-    if math.isnan(value):
-        return "-"
+    if not math.isfinite(value):
+        return "-" if math.isnan(value) else "never"
     value, size = round(value, 9), abs(value)
     return f"{value:.0f}" if value == round(value) else f"{value:.{0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 10 else 3}f}"
 
