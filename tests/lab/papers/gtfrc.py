@@ -5,9 +5,11 @@ TFRC is RFC 3448's, which the paper follows "entirely"; RFC 5348's stands beside
 defaults: TCP begins with two packets, least RTO 200 ms, no timestamps. The paper's "edrops" are early drops, its "ldrops" forced drops
 and overflows. Bands of ns-2 are independent runs of it.
 """
+import math
+
 from .lab import Case
-from .rows import (Experiment, Figure, Paper, Series, arriving, delivered, flow_series, known, model, near, ns2, paper, pin, points, row, sweep,
-                   utilisation)
+from .rows import (Experiment, Figure, Paper, Series, arithmetic, arriving, delivered, flow_series, known, model, near, ns2, paper, pin, points,
+                   row, sweep, utilisation)
 
 QUEUE = "core/out/assured"
 
@@ -43,12 +45,30 @@ def drops(precedence, *kinds):
 LDROPS, EDROPS, ALL = ("forced", "overflow"), ("early",), ("early", "forced", "overflow")
 
 
-def table(name, case, shares, in_drops, out_ldrops, out_edrops, bands=(None, None, None, None), whys=("", "", "", "")):
+NO_IN = ns2(0, 0.4)  # percent of IN dropped: the tables have 0 to 0.09
+RED = {"routers.core.queues.q.assured.rio.in": {"min": 10, "max": 20, "pmax": 0.1}}  # IN is dropped as OUT is
+
+
+def table(name, case, shares, in_drops, out_ldrops, out_edrops, bands, whys=("", "", "", ""), off=None):
     """Rows of a table of packets: what the paper prints for each, and our bands."""
+    changed = {"IN drops": ("RED: IN dropped as OUT is", case.set(RED)),
+               "OUT edrops": ("p_max of OUT 1", case.set({"routers.core.queues.q.assured.rio.out.pmax": "1"}))}
     wanted = (("IN packets", in_share, shares), ("IN drops", drops("in", *ALL), in_drops),
               ("OUT ldrops", drops("out", *LDROPS), out_ldrops), ("OUT edrops", drops("out", *EDROPS), out_edrops))
-    return [row(f"{name}, {what}", "%", value, case, paper=printed, band=band, why=why)
+    return [row(f"{name}, {what}", "%", value, case, paper=printed, band=band, why=why, off=changed.get(what, off))
             for (what, value, printed), band, why in zip(wanted, bands, whys)]
+
+
+def most_of_short(in_share, *out_lost):
+    """What a short flow of 200 kbit/s can get of a full link, all of the OUT included, by the packets of a table, in percent."""
+    arriving_out = (100 - in_share) / 100
+    out = arriving_out * (1 - sum(out_lost) / 100)
+    return 200 + 1000 * out / (in_share / 100 + out)
+
+
+def target_time(flow):
+    """In seconds; a flow that is never at its target: infinite."""
+    return lambda run: math.inf if (time := run.flow(flow)["time_to_target_s"]) is None else time
 
 
 def over_time(title, case):
@@ -64,36 +84,50 @@ window20 = tcp_only.set({f"senders.{s}.{key}": value for s in ("long", "short")
 OVER = {"routers.edge.services.long.rate": "600 kbit/s", "senders.long.target": "600 kbit/s"}
 long, short = delivered("long"), delivered("short")
 
+GTFRC, TFRC = ("gTFRC", gtfrc), ("TFRC", two)
 fig2 = Experiment("gtfrc-fig2", "Fig. 2 and Table 1: 800 kbit/s at 640 ms and 200 kbit/s at 40 ms", [
-    row("(a) TFRC, long flow", "kbit/s", long, two, band=ns2(630, 700)),
-    row("(a) TFRC, short flow", "kbit/s", short, two, paper=354, band=ns2(300, 370), why="unknown"),
+    row("(a) TFRC, long flow", "kbit/s", long, two, band=ns2(630, 700), off=GTFRC),
+    row("(a) TFRC, short flow", "kbit/s", short, two, paper=354, band=ns2(300, 370), why="unknown", off=GTFRC),
     *rfc5348("(a) TFRC", two, "long", "short", short=pin(293)),
-    row("(b) gTFRC, long flow", "kbit/s", long, gtfrc, paper="near 800", band=ns2(770)),
-    row("(b) gTFRC, short flow", "kbit/s", short, gtfrc, paper="near 200", band=ns2(195, 230)),
+    row("(b) gTFRC, long flow", "kbit/s", long, gtfrc, paper="near 800", band=ns2(770), off=TFRC),
+    row("(b) gTFRC, short flow", "kbit/s", short, gtfrc, paper="near 200", band=ns2(195, 230), off=TFRC),
+    # "Much faster": by the first decrease of the rate, at 11 s.
+    row("(b) gTFRC, long flow at its target", "s", target_time("long"), gtfrc, paper="by 11", band=paper(0, 11), off=TFRC),
+    row("(a) TFRC, long flow at its target", "s", target_time("long"), two, paper="much later", band=paper(22), off=GTFRC),
     # The printed 23.1 and 49.0 % are most likely 2.31 and 4.90: the text calls Tables 1 and 2 similar.
-    *table("Table 1(a)", two, 83.5, 0.03, "23.1 (2.31?)", "49.0 (4.90?)", (ns2(80, 88), None, ns2(1, 8), ns2(3.5, 7)),
-           ("unknown", "", "", "")),
-    *table("Table 1(b)", gtfrc, 94.1, 0.09, 53.8, 0.9, (ns2(94), ns2(0, 0.4), None, None)),
-], (over_time("Fig. 2(a): TFRC", two), over_time("Fig. 2(b): gTFRC", gtfrc)))
+    *table("Table 1(a)", two, 83.5, 0.03, "23.1 (2.31?)", "49.0 (4.90?)", (ns2(80, 88), NO_IN, ns2(1, 8), ns2(3.5, 7)),
+           ("unknown", "", "", ""), GTFRC),
+    arithmetic("Table 1(a), 23.1 and 49.0 % of OUT lost: short flow at most", "kbit/s", most_of_short(83.5, 23.1, 49.0), 354, near(354),
+               f"200 of IN and all OUT that is left of a full link; with 2.31 and 4.90 %: {most_of_short(83.5, 2.31, 4.9):.0f}"),
+    *table("Table 1(b)", gtfrc, 94.1, 0.09, 53.8, 0.9, (ns2(94), NO_IN, points(53.8), points(0.9)), ("", "", "unknown", ""), TFRC),
+], (over_time("Fig. 2(a): TFRC", two), over_time("Fig. 2(b): gTFRC", gtfrc)), breaks="a TFRC of another RFC")
 
 steady = two.set(measure="100 s - 300 s")
+STEADY = ("gTFRC", steady.set(both("gtfrc")))
 fig2_steady = Experiment("gtfrc-fig2-steady", "Fig. 2(a) from 100 s on, beside ns-2 2.35 (tests/bench/ns2/gtfrc_fig2a.tcl, 8 seeds)", [
-    row("TFRC, long flow (ns-2: 744)", "kbit/s", long, steady, band=ns2(720, 765)),
-    row("TFRC, short flow (ns-2: 256)", "kbit/s", short, steady, band=ns2(235, 280)),
+    row("TFRC, long flow (ns-2: 744)", "kbit/s", long, steady, band=ns2(720, 765), off=STEADY),
+    row("TFRC, short flow (ns-2: 256)", "kbit/s", short, steady, band=ns2(235, 280), off=STEADY),
     *rfc5348("TFRC", steady, "long", "short"),
 ])
 
+BEST = most_of_short(87.1, 0)  # with no OUT lost at all
+GTFRC4, TFRC4 = ("gTFRC", gtfrc_against_tcp), ("TFRC", against_tcp)
 fig4 = Experiment("gtfrc-fig4", "Fig. 4 and Table 2: the same against NewReno on the short way", [
-    row("(a) TFRC, long flow", "kbit/s", long, against_tcp, band=ns2(630, 710), why="unknown"),
-    row("(a) NewReno, short flow", "kbit/s", short, against_tcp, paper=387, band=near(387), why="unknown"),
+    row("(a) TFRC, long flow", "kbit/s", long, against_tcp, band=ns2(630, 710), why="unknown", off=GTFRC4),
+    arithmetic("Table 2(a): NewReno, short flow at most", "kbit/s", BEST, 387, near(387),
+               "200 of IN and all OUT of a full link, even if none of it were lost"),
+    row("(a) NewReno, short flow", "kbit/s", short, against_tcp, paper=387, band=model(200, BEST), off=GTFRC4),
+    row("(a) NewReno / TFRC in its place", "", lambda run, tfrc: short(run) / short(tfrc), against_tcp, two, paper="same order of magnitude",
+        band=paper(0.5, 2), breaks="one that displaces the other"),
     *rfc5348("(a) TFRC", against_tcp, "long"),
-    row("(b) gTFRC, long flow", "kbit/s", long, gtfrc_against_tcp, paper="near 800", band=ns2(770)),
+    row("(b) gTFRC, long flow", "kbit/s", long, gtfrc_against_tcp, paper="near 800", band=ns2(770), off=TFRC4),
     row("(b) NewReno, short flow", "kbit/s", short, gtfrc_against_tcp, paper="near 200", band=ns2(190, 230),
-        why="gtfrc-fig4: what arrives is in the band, but part of it had arrived before"),
-    row("(a) NewReno, short flow arriving", "kbit/s", arriving("short"), against_tcp, paper=387),
-    row("(b) NewReno, short flow arriving", "kbit/s", arriving("short"), gtfrc_against_tcp, paper="near 200"),
-    *table("Table 2(a)", against_tcp, 87.1, 0.04, 3.0, 5.0, (ns2(82, 91), None, None, None), ("unknown", "", "", "")),
-    *table("Table 2(b)", gtfrc_against_tcp, 94.6, 0.07, 56.3, 1.0, (points(94.6), None, None, None), ("unknown", "", "", "")),
+        why="gtfrc-fig4: what arrives is in the band, but part of it had arrived before", off=TFRC4),
+    row("(a) NewReno, short flow arriving", "kbit/s", arriving("short"), against_tcp),
+    row("(b) NewReno, short flow arriving", "kbit/s", arriving("short"), gtfrc_against_tcp),
+    *table("Table 2(a)", against_tcp, 87.1, 0.04, 3.0, 5.0, (ns2(82, 91), NO_IN, points(3), points(5)), ("unknown", "", "", ""), GTFRC4),
+    *table("Table 2(b)", gtfrc_against_tcp, 94.6, 0.07, 56.3, 1.0, (points(94.6), NO_IN, points(56.3), points(1)),
+           ("unknown", "", "unknown", "unknown"), TFRC4),
 ], (over_time("Fig. 4(a): TFRC and NewReno", against_tcp), over_time("Fig. 4(b): gTFRC and NewReno", gtfrc_against_tcp)))
 
 # The text speaks of (a) alone. Its own claim, that the round-trip times decide and not the contracts, needs the other way round.
@@ -101,36 +135,39 @@ EXCHANGED = {"routers.edge.services.long.rate": "200 kbit/s", "senders.long.targ
              "routers.edge.services.short.rate": "800 kbit/s", "senders.short.target": "800 kbit/s"}
 exchanged, exchanged20 = tcp_only.set(EXCHANGED), window20.set(EXCHANGED)
 no_early = window20.set({"routers.core.queues.q.assured.rio.out.pmax": "0.000001"})
+LARGE = ("large window", tcp_only)
 fig5 = Experiment("gtfrc-fig5", "Fig. 5: two NewReno flows; the paper's 200 kbit/s is a window of 20 packets", [
-    row("window of 20 packets, long flow", "kbit/s", long, window20, paper=200, band=ns2(195, 210),
+    row("window of 20 packets, long flow", "kbit/s", long, window20, paper=200, band=ns2(195, 210), off=LARGE,
         why="gtfrc-fig5: without early drops of OUT (ns-2's RIO makes none once count x p_b exceeds 1) it is in the band"),
-    row("window of 20 packets, long flow: our mean", "kbit/s", long, window20, band=pin(222)),
-    row("the same without early drops of OUT, long flow", "kbit/s", long, no_early, paper=200, band=ns2(195, 210)),
+    row("window of 20 packets, long flow: our mean", "kbit/s", long, window20, band=pin(222), off=LARGE),
+    row("the same without early drops of OUT, long flow", "kbit/s", long, no_early, paper=200, band=ns2(195, 210), off=LARGE),
     row("window of 20 packets, short flow", "kbit/s", short, window20),
-    row("large window, long flow", "kbit/s", long, tcp_only, paper=200, band=ns2(500, 590)),
+    row("large window, long flow", "kbit/s", long, tcp_only, paper=200, band=ns2(500, 590), off=("window of 20 packets", window20)),
     row("large window, short flow", "kbit/s", short, tcp_only),
     *(row(f"(b) {window}, {name} flow", "kbit/s", delivered(name), case)
       for window, case in (("window of 20 packets", exchanged20), ("large window", exchanged)) for name in ("long", "short")),
 ], (over_time("Fig. 5(a): NewReno, window of 20 packets", window20), over_time("Fig. 5(a): NewReno, large window", tcp_only),
     over_time("Fig. 5(b): NewReno, window of 20 packets", exchanged20), over_time("Fig. 5(b): NewReno, large window", exchanged)))
 
+over, gtfrc_over = two.set(OVER), gtfrc.set(OVER)
+GTFRC6, TFRC6 = ("gTFRC", gtfrc_over), ("TFRC", over)
 fig6 = Experiment("gtfrc-fig6", "Fig. 6 and Table 3: over-provisioned, 600 kbit/s at 640 ms and 200 kbit/s at 40 ms", [
-    row("(a) TFRC, long flow", "kbit/s", long, two.set(OVER), paper="never reaches 600", band=ns2(520, 590)),
-    row("(a) TFRC, short flow", "kbit/s", short, two.set(OVER), paper="above 200", band=paper(200)),
-    *rfc5348("(a) TFRC", two.set(OVER), "long", "short"),
-    row("(b) gTFRC, long flow", "kbit/s", long, gtfrc.set(OVER), paper="reaches 600", band=ns2(590, 620)),
-    row("(b) gTFRC, short flow", "kbit/s", short, gtfrc.set(OVER)),
-    *table("Table 3(a)", two.set(OVER), 74.6, 0, 0.5, 3.7, (points(74.6), None, None, None)),
-    *table("Table 3(b)", gtfrc.set(OVER), 76.9, 0, 0.6, 4.2, (points(76.9), None, None, None)),
-], (over_time("Fig. 6(a): TFRC", two.set(OVER)), over_time("Fig. 6(b): gTFRC", gtfrc.set(OVER))))
+    row("(a) TFRC, long flow", "kbit/s", long, over, paper="never reaches 600", band=ns2(520, 590), off=GTFRC6),
+    row("(a) TFRC, short flow", "kbit/s", short, over, paper="above 200", band=paper(200), breaks="OUT refused"),
+    *rfc5348("(a) TFRC", over, "long", "short"),
+    row("(b) gTFRC, long flow", "kbit/s", long, gtfrc_over, paper="reaches 600", band=ns2(590, 620), off=TFRC6),
+    row("(b) gTFRC, short flow", "kbit/s", short, gtfrc_over),
+    *table("Table 3(a)", over, 74.6, 0, 0.5, 3.7, (points(74.6), NO_IN, points(0.5), points(3.7)), off=("800 kbit/s: Fig. 2(a)", two)),
+    *table("Table 3(b)", gtfrc_over, 76.9, 0, 0.6, 4.2, (points(76.9), NO_IN, points(0.6), points(4.2)), off=("800 kbit/s: Fig. 2(b)", gtfrc)),
+], (over_time("Fig. 6(a): TFRC", over), over_time("Fig. 6(b): gTFRC", gtfrc_over)))
 
 a, b = against_tcp.set(OVER), gtfrc_against_tcp.set(OVER)
 fig7 = Experiment("gtfrc-fig7", "Fig. 7: over-provisioned, against NewReno on the short way", [
-    row("(a) TFRC, long flow", "kbit/s", long, a, band=ns2(515, 590)),
-    row("(a) NewReno, short flow", "kbit/s", short, a, paper=400, band=ns2(370, 450)),
+    row("(a) TFRC, long flow", "kbit/s", long, a, band=ns2(515, 590), off=("gTFRC", b)),
+    row("(a) NewReno, short flow", "kbit/s", short, a, paper=400, band=ns2(370, 450), off=("800 kbit/s: Fig. 4(a)", against_tcp)),
     *rfc5348("(a) TFRC", a, "long"),
-    row("(b) gTFRC, long flow", "kbit/s", long, b, band=ns2(590, 620)),
-    row("(b) NewReno, short flow", "kbit/s", short, b, paper=400, band=ns2(370, 450)),
+    row("(b) gTFRC, long flow", "kbit/s", long, b, band=ns2(590, 620), off=("TFRC", a)),
+    row("(b) NewReno, short flow", "kbit/s", short, b, paper=400, band=ns2(370, 450), off=("800 kbit/s: Fig. 4(b)", gtfrc_against_tcp)),
 ], (over_time("Fig. 7(a): TFRC and NewReno", a), over_time("Fig. 7(b): gTFRC and NewReno", b)))
 
 ten = Case("gtfrc-ten-flows")
@@ -145,15 +182,21 @@ def target_times(run):
     return [f["time_to_target_s"] for f in run.flows()]
 
 
+def last(run):
+    return max(math.inf if time is None else time for time in target_times(run))
+
+
 def ten_over_time(title, case):
     return Series(title, "throughput (kbit/s)", {f"{40 + 100 * n} ms": (case, flow_series(f"f#{n}")) for n in (1, 4, 7, 10)})
 
 
 fig8 = Experiment("gtfrc-fig8", "Fig. 8: ten flows of 100 kbit/s, RTT 140 to 1040 ms", [
-    row("(b) gTFRC, least flow", "kbit/s", each(min), ten, paper=100, band=ns2(96)),
-    row("(b) gTFRC, largest flow", "kbit/s", each(max), ten, paper=100, band=ns2(0, 106)),
-    row("(b) gTFRC, last at its target", "s", lambda run: max(target_times(run)), ten, paper="< 10", band=paper(0, 10)),
-    row("(a) TFRC, last at its target of those that get there", "s", lambda run: max(known(target_times(run))), ten_tfrc, band=ns2(15)),
+    row("(b) gTFRC, least flow", "kbit/s", each(min), ten, paper=100, band=ns2(96), off=("TFRC", ten_tfrc)),
+    row("(b) gTFRC, largest flow", "kbit/s", each(max), ten, paper=100, band=ns2(0, 106), off=("TFRC", ten_tfrc)),
+    row("(b) gTFRC, last at its target", "s", last, ten, paper="< 10", band=paper(0, 10),
+        off=("TFRC", ten_tfrc)),
+    row("(a) TFRC, last at its target of those that get there", "s", lambda run: max(known(target_times(run))), ten_tfrc, band=ns2(15),
+        off=("gTFRC", ten)),
     row("(a) TFRC, flows that never get there", "", lambda run: target_times(run).count(None), ten_tfrc),
     row("(a) TFRC, least flow", "kbit/s", each(min), ten_tfrc),
     row("(a) TFRC, largest flow", "kbit/s", each(max), ten_tfrc),
@@ -177,10 +220,11 @@ cbr = {percent: load.set({"senders.load.rate": f"{10 * percent} kbit/s"} if perc
        for percent in range(0, 81, 10)}
 lines = one_flow("CBR load (% of the link)", cbr)
 fig9 = Experiment("gtfrc-fig9", "Fig. 9: 600 kbit/s at 200 ms against OUT CBR of 0 to 80 % of the link, 100 s", [
-    row("gTFRC, least over the loads", "kbit/s", least(cbr), *cbr.values(), paper="~600", band=ns2(585)),
-    row("TFRC at 80 %", "kbit/s", delivered("f"), cbr[80].set(KINDS["TFRC"]), band=ns2(430, 560)),
+    row("gTFRC, least over the loads", "kbit/s", least(cbr), *cbr.values(), paper="~600", band=ns2(585),
+        off=("TFRC", tuple(case.set(KINDS["TFRC"]) for case in cbr.values()))),
+    row("TFRC at 80 %", "kbit/s", delivered("f"), cbr[80].set(KINDS["TFRC"]), band=ns2(430, 560), off=("gTFRC", cbr[80])),
     *rfc5348("TFRC at 80 %", cbr[80].set(KINDS["TFRC"]), "f"),
-    row("NewReno at 80 %", "kbit/s", delivered("f"), cbr[80].set(KINDS["NewReno"]), band=ns2(430, 560)),
+    row("NewReno at 80 %", "kbit/s", delivered("f"), cbr[80].set(KINDS["NewReno"]), band=ns2(430, 560), off=("gTFRC", cbr[80])),
     *sum(lines.values(), []),
 ], (Figure("Fig. 9", "CBR load (% of the link)", "throughput (kbit/s)", lines, levels={"target": 600}),))
 
@@ -188,8 +232,10 @@ aggregate = load.set({**tcp("load"), "senders.load.rate": None})
 flows = {n: aggregate.set({"senders.load.flows": str(n)}) for n in range(1, 21)}
 lines10 = one_flow("NewReno flows", flows)
 fig10 = Experiment("gtfrc-fig10", "Fig. 10: the same flow against 1 to 20 NewReno flows at 80 ms", [
-    row("gTFRC, least over the numbers", "kbit/s", least(flows), *flows.values(), paper="~600", band=ns2(590)),
-    *(row(f"{kind} beside {n}", "kbit/s", delivered("f"), flows[n].set(KINDS[kind]), band=ns2(0, 520), why=why)
+    row("gTFRC, least over the numbers", "kbit/s", least(flows), *flows.values(), paper="~600", band=ns2(590),
+        off=("TFRC", tuple(case.set(KINDS["TFRC"]) for case in flows.values()))),
+    *(row(f"{kind} beside {n}", "kbit/s", delivered("f"), flows[n].set(KINDS[kind]), band=ns2(0, 520), why=why,
+          off=("gTFRC", flows[n]))
       for kind, why in (("TFRC", "unknown"), ("NewReno", "")) for n in (16, 20)),
     *rfc5348("TFRC beside 20", flows[20].set(KINDS["TFRC"]), "f"),
     *sum(lines10.values(), []),
@@ -201,7 +247,7 @@ fig11 = Experiment("gtfrc-fig11", "Fig. 11: Fig. 2 with packets of 1000 bytes, 1
     row("(a) TFRC, long flow", "kbit/s", long, a11),
     row("(a) TFRC, short flow", "kbit/s", short, a11),
     *rfc5348("(a) TFRC", a11, "long", "short"),
-    row("(b) gTFRC, long flow", "kbit/s", long, b11, band=ns2(770)),
+    row("(b) gTFRC, long flow", "kbit/s", long, b11, band=ns2(770), off=("TFRC", a11)),
     row("(b) gTFRC, short flow", "kbit/s", short, b11),
 ], (over_time("Fig. 11(a): TFRC", a11), over_time("Fig. 11(b): gTFRC", b11)))
 
@@ -233,12 +279,16 @@ def gain(flow):
 def overstating(setting, flow, cases, others, value, why="", **bands):
     """Section 3: no advantage to the flow itself, the contracts of others are kept, the rest is flooded. `bands`: of the others."""
     honest = cases[1]
+    believed = {part: case.set({f"routers.edge.services.{flow}.rate": dict(case.settings)[f"senders.{flow}.target"]})
+                for part, case in cases.items() if part > 1}
     against_honest = {part: (case, honest) for part, case in cases.items() if part > 1}
+    change = "an edge that marks by what is stated"
     return [*sweep("g stated / g ordered", f"{setting}, {flow} flow itself", "kbit/s", delivered(flow), cases),
             *sweep("g stated / g ordered", f"{setting}, {flow} flow's losses", "%", lost(flow), cases),
             *sweep("g stated / g ordered", f"{setting}, {flow} flow's gain", "%", gain(flow), against_honest,
-                   ["no advantage"] * len(against_honest), paper(high=2), why),
-            *sweep("g stated / g ordered", f"{setting}, {others}", "kbit/s", value, cases, **bands)]
+                   ["no advantage"] * len(against_honest), paper(high=2), why,
+                   off=(change, {part: (case, honest) for part, case in believed.items()})),
+            *sweep("g stated / g ordered", f"{setting}, {others}", "kbit/s", value, cases, off=(change, believed), **bands)]
 
 
 PROTECTED = "the IN traffic of others is protected"
@@ -248,10 +298,10 @@ overstated = Experiment("gtfrc-overstated", "Section 3: a sender that states 20 
                  papers=[PROTECTED] * len(MORE), bands=paper(190)),
     *overstating("Fig. 2(b)", "short", saying(gtfrc, "short", 200), "IN of the long flow", in_rate("long"),
                  papers=[PROTECTED] * len(MORE), bands=paper(760)),
-    *overstating("Fig. 6(b)", "long", saying(gtfrc.set(OVER), "long", 600), "IN of the short flow", in_rate("short"), UNSOLD,
+    *overstating("Fig. 6(b)", "long", saying(gtfrc_over, "long", 600), "IN of the short flow", in_rate("short"), UNSOLD,
                  papers=[PROTECTED] * len(MORE), bands=paper(190)),
     *overstating("Fig. 10", "f", saying(flows[10], "f", 600), "ten NewReno flows without a contract", sum_of("load*"), UNSOLD),
-])
+], breaks="IN dropped as OUT is")
 
 # Section 4: 800 and 400 kbit/s are sold of 1 Mbit/s. Without theta both senders go on, so 200 of 1200 are dropped, of each its part.
 SOLD = {"routers.edge.services.short.rate": "400 kbit/s", "senders.short.target": "400 kbit/s"}
@@ -268,7 +318,7 @@ under_provisioned = Experiment("gtfrc-under", "Section 4: 120 % of the link is c
     *sweep("theta", "short flow", "kbit/s", short, under, bands=only_off(model(317, 350))),
     *sweep("theta", "IN dropped", "%", drops("in", *ALL), under, bands=only_off(model(16, 17.4))),
     *sweep("theta", "bottleneck used", "%", utilisation(QUEUE), under),
-], (over_time("Without theta", under["off"]), over_time("theta = 2", under[2])))
+], (over_time("Without theta", under["off"]), over_time("theta = 2", under[2])), beyond=True, breaks="a sender that falls below g")
 
 PAPER = Paper("gtfrc", "gTFRC, Lochin, Dairaine, Jourjon", (20, 20),
               [fig2, fig2_steady, fig4, fig5, fig6, fig7, fig8, fig9, fig10, fig11, overstated, under_provisioned])
