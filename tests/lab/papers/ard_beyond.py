@@ -28,4 +28,4 @@ AGREEMENTS = Experiment("ard-agreements", __doc__.splitlines()[0], [
     *(row(f"{name}, {what} of acme's flows", unit, value, case)
       for name, case in (("a marker each", own), ("one marker", together), ("none", own.set({"routers.er.aggregates": None})))
       for what, unit, value in (("throughput", "kbit/s", delivered("a#*")), ("IN part", "%", in_part))),
-], seeds=(20, 2))
+], seeds=(20, 2), beyond=True)

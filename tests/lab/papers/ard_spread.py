@@ -49,7 +49,7 @@ def spread():
     rows += judged("CSA, alpha.max 0.4, the CSA paper's control", base.set(csa(0.4, control="paper")), at, model(0.98), model(97), ("", "unknown"))
     figure = Series("Throughput of the flows, RTT 20, 120, .. 1920 ms", "throughput (kbit/s)",
                     {name: (case, by_flow) for name, case in cases.items()}, x="flow", levels={"contract": 250, "fair share": 300})
-    return Experiment("ard-rtt-spread", __doc__.splitlines()[0], rows, (figure,), seeds=(20, 2))
+    return Experiment("ard-rtt-spread", __doc__.splitlines()[0], rows, (figure,), seeds=(20, 2), beyond=True, breaks="RIO alone: 0.455; a window that waits for its tokens")
 
 
 def core():
@@ -59,7 +59,7 @@ def core():
         *judged("CSA, alpha.max 0.4", moved.set(csa(0.4)), at, model(0.98), model(97), ("", "unknown")),
         *judged("CSA, alpha.max 0.4, the CSA paper's control", moved.set(csa(0.4, control="paper")), at, model(0.98), model(97)),
         *judged("CSA, alpha.max 0.2", moved.set(csa(0.2)), at, model(0.99), model(98)),
-    ], seeds=(20, 2))
+    ], seeds=(20, 2), beyond=True, breaks="signals that reach the wrong border")
 
 
 SPREAD = [spread(), core()]
