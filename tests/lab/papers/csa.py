@@ -9,11 +9,13 @@ import statistics
 
 from .csa_appendices import APPENDICES
 from .csa_beyond import BEYOND
-from .csa_cases import N, PROVISIONED, READINGS, SHORT, cases_of, missed, rows_of
+from .csa_cases import ACTS, CLOCK, N, ON, PROVISIONED, READINGS, RENO10, SHORT, cases_of, missed, rows_of, zeros
 from .csa_scale_out import SCALE_OUT
 from .lab import Case
 from .rows import Experiment, Figure, Paper, Series, delivered, model, near, paper, points, ros, row, sweep, twofold
 
+IDLE = ("open: the paper's buckets hand out 98.7, 99.1 and 99.5 % of their tokens; in ours TCP always has a packet waiting: tried Reno and NewReno, RTT 0 "
+        "to 20 ms, delayed ACKs, windows and buffers; there are no timeouts")
 RENO = "csa-reno60: Reno at 60 ms comes closer; which TCP and RTT the paper had is not said"
 PRINTED = {  # Table 2: kbit/s, RoS, and losses in thousandths: at the input buffers, of OUT and of IN packets at the RIO queue
     "fixed alpha 0.4": ((1381, 1381, 1346, 1157, 907), (98.7, 98.7, 97.3, 86.5, 70.4),
@@ -26,7 +28,7 @@ PRINTED = {  # Table 2: kbit/s, RoS, and losses in thousandths: at the input buf
             (0.37, 0.37, 0.26, 0.0905, 0.0164), (0, 0, 0.035, 0.35, 0.92), (0, 0, 0, 0.000886, 0.16)),
 }
 MISSED = {"fixed alpha 0.4": (missed(RENO, 30), missed(RENO, 20, 25, 30)), "fixed alpha 0.2": (missed(RENO, 30), missed(RENO, 25, 30)),
-          "fixed alpha 0": (None, None), "CSA": (missed("unknown", 20, 25), None)}
+          "fixed alpha 0": (None, None), "CSA": (missed(CLOCK, 20, 25), None)}
 PRINTED["CSA, T2 runs on"], MISSED["CSA, T2 runs on"] = PRINTED["CSA"], MISSED["CSA"]
 one = cases_of({**{f"fixed alpha {alpha}": {"alpha": {"fixed": alpha}} for alpha in (0.4, 0.2, 0)},
                 "CSA": {"alpha.control": "paper"}, "CSA, T2 runs on": {"alpha.control": "periodic"}, "search": {}})
@@ -47,27 +49,45 @@ def alpha(run):
     return statistics.fmean(d["alpha_mean"] for d in run.json["domains"])
 
 
+def idle_tokens(run):
+    """Percent of the tokens of both buckets that no packet took."""
+    return 100 - ros("f#*")(run)
+
+
+ANOTHER = {"fixed alpha 0.4": "fixed alpha 0", "fixed alpha 0.2": "fixed alpha 0", "fixed alpha 0": "fixed alpha 0.4", "CSA": "fixed alpha 0.4",
+           "CSA, T2 runs on": "fixed alpha 0.4"}
+
+
 def table2():
     figures, rows = {"kbit/s": {}, "RoS (%)": {}}, []
     for name, (rates, respect, *losses) in PRINTED.items():
-        own = rows_of(name, one[name], rates, respect, near, points, MISSED[name])
+        off, acts = (ANOTHER[name], one[ANOTHER[name]]), ACTS if "CSA" in name else None
+        own = rows_of(name, one[name], rates, respect, near, points, MISSED[name], off=off, acts=acts)
         figures["kbit/s"][name], figures["RoS (%)"][name] = own
         rows += own[0] + own[1]
         for what, value, printed in zip(("P_inb", "P_nc", "P_c"), (lost("buffer"), lost("out"), lost("in")), losses):
-            rows += sweep("N", f"{name}: {what}", "10^-3", value, one[name], printed) if printed else []
+            rows += zeros(sweep("N", f"{name}: {what}", "10^-3", value, one[name], printed, twofold, CLOCK, acts=acts,
+                                breaks=BREAKS[what == "P_inb"]), "edge") if printed else []
+    for name, printed in (("fixed alpha 0.4", 1.3), ("fixed alpha 0.2", 0.91), ("fixed alpha 0", 0.51)):
+        rows += sweep("N", f"{name}: tokens without a packet, 100 - RoS", "%", idle_tokens, {10: one[name][10]}, (printed,), twofold, IDLE,
+                      breaks="a TCP that always has a packet waiting")
+    rows += sweep("N", "fixed alpha 0, guarantee: RoS", "%", ros("f#*"), one["fixed alpha 0"], ["greater than 99"] * len(N), paper(99),
+                  off=("alpha 0.4", one["fixed alpha 0.4"]))
     filled = {n: model(1150 if n in (20, 25) else 1000) for n in N}  # 30.8 Mbit/s over N flows
     # What the product's own control keeps is not the paper's doing.
     for name, bands, whys in (("CSA", (PROVISIONED, paper(98.4)), (None, missed("unknown", 30))),
                               ("search", (model(1000), model(98.4)), (None, None))):
-        promise = rows_of(f"{name}, guarantee", one[name], None, None, *bands, whys)
+        promise = rows_of(f"{name}, guarantee", one[name], None, None, *bands, whys, off=("fixed alpha 0.4", one["fixed alpha 0.4"]),
+                          acts=ACTS, beyond=name == "search")
         rows += promise[0] + promise[1] + sweep("N", f"{name}: mean alpha", "", alpha, one[name])
         figures["kbit/s"]["search"], figures["RoS (%)"]["search"] = promise
-    rows += sweep("N", "search: the link is filled", "kbit/s", delivered("*"), one["search"], bands=filled)
+    rows += sweep("N", "search: the link is filled", "kbit/s", delivered("*"), one["search"], bands=filled, beyond=True,
+                  off=("alpha fixed at 0", one["fixed alpha 0"]))
     series = {name: (one[name][25], alpha_over_time) for name in ("CSA", "search")}
     return Experiment("csa-table2", "Table 2, Figs. 7 and 8: N flows of AF_PHB_2, NewReno, RTT 20 ms", rows, (
         Figure("Fig. 7: throughput", "number of AF sources", "kbit/s", figures["kbit/s"], levels={"provisioned": 1000}),
         Figure("Fig. 8: respect of service", "number of AF sources", "RoS (%)", figures["RoS (%)"]),
-        Series("alpha at N = 25", "alpha", series)), quick=SHORT)
+        Series("alpha at N = 25", "alpha", series)), quick=SHORT, breaks="a queue that is full, or a TCP that waits for timeouts: csa-reno20")
 
 
 def alpha_over_time(run):
@@ -106,6 +126,9 @@ def two(control, signals, delay=None):
             for name, counts in SOURCES.items()}
 
 
+BREAKS = ("a link of half the rate", "a buffer above the window of 122 packets: 0")  # losses at a router, and at the input buffers
+
+
 def loss(pattern, place=None, precedence=None):
     """Of all packets sent of the class, in thousandths: wherever they were lost, at the input buffers, or at a router."""
     def lost_of(flow):
@@ -119,32 +142,51 @@ def gain(on, off):
     return ros("af1#*")(on) - ros("af1#*")(off)
 
 
-def losses(name, phb, cases, printed):
+def losses(name, phb, cases, printed, bands=None, whys=None):
     if phb == "BE":
-        return sweep("case", f"{name}: loss of BE", "10^-3", loss(CLASSES[phb]), cases, printed)
-    return sum((sweep("case", f"{name}: {phb} {column}", "10^-3", loss(CLASSES[phb], *place), cases, numbers)
+        return sweep("case", f"{name}: loss of BE", "10^-3", loss(CLASSES[phb]), cases, printed, bands, whys, beyond=not bands)
+    return sum((zeros(sweep("case", f"{name}: {phb} {column}", "10^-3", loss(CLASSES[phb], *place), cases, numbers, bands, whys, beyond=not bands,
+                            breaks=BREAKS[column == "P_inb"]), *({"edge", "core"} & {*place} or ("edge", "core")))
                 for (column, place), numbers in zip(COLUMNS.items(), printed)), [])
 
 
-def as_printed(name, cases, signals, judged, rates_whys=None, ros_whys=None):
-    """Rows with the paper's numbers, judged by them or not."""
-    rows = []
+def as_printed(name, cases, signals, judged, rates_whys=None, ros_whys=None, losses_whys=None, off=None):
+    """Rows with the paper's numbers, judged by them or not. `off`: but for case A, of which the paper says that it changes nothing there."""
+    rows, more = [], {"beyond": not judged, "off": off and (off[0], {case: off[1][case] for case in "BCD"})}
     for phb, pattern in CLASSES.items():
         rates = (twofold if phb == "BE" else near) if judged else None
-        rows += sweep("case", f"{name}: {phb} throughput", "kbit/s", delivered(pattern), cases, RATES[signals][phb], rates, rates_whys)
+        rows += sweep("case", f"{name}: {phb} throughput", "kbit/s", delivered(pattern), cases, RATES[signals][phb], rates, rates_whys, **more)
         if phb in BOUGHT:
             rows += sweep("case", f"{name}: {phb} RoS", "%", ros(pattern), cases, RESPECT[signals][phb], points if judged else None,
-                          ros_whys)
-        rows += losses(name, phb, cases, LOST[signals][phb])
+                          ros_whys, **more)
+        rows += losses(name, phb, cases, LOST[signals][phb], twofold if judged else None, losses_whys)
     return rows
 
 
-def promised(name, cases, origin):
-    rows = []
+def promised(name, cases, origin, off):
+    rows, more = [], {"off": off, "beyond": origin is model}
     for phb, bought in BOUGHT.items():
-        rows += sweep("case", f"{name}, guarantee: {phb} throughput", "kbit/s", delivered(CLASSES[phb]), cases, bands=origin(bought))
-        rows += sweep("case", f"{name}, guarantee: {phb} RoS", "%", ros(CLASSES[phb]), cases, bands=origin(97))
+        rows += sweep("case", f"{name}, guarantee: {phb} throughput", "kbit/s", delivered(CLASSES[phb]), cases, bands=origin(bought), **more)
+        rows += sweep("case", f"{name}, guarantee: {phb} RoS", "%", ros(CLASSES[phb]), cases, bands=origin(97), **more)
+    if origin is paper:
+        rows += [row(f"{name}, guarantee: {phb} RoS of case B", "%", ros(CLASSES[phb]), cases["B"], paper="greater than 99", band=paper(99),
+                     off=(off[0], off[1]["B"])) for phb in BOUGHT]
     return rows
+
+
+def without_signals(name, off, on):
+    """What the text says of Table 3."""
+    signals, af1, af3 = "signals on", CLASSES["AF_PHB_1"], CLASSES["AF_PHB_3"]
+    rows = [row(f"{name}: AF_PHB_{n} throughput of case {case}", "kbit/s", delivered(pattern), off[case], paper=said, band=band, why=RENO10,
+                off=(signals, on[case]) if "not" in said else None)
+            for n, pattern, case, said, band in ((1, af1, "B", "not guaranteed", paper(high=1600)), (1, af1, "C", "guaranteed", paper(1600)),
+                                                 (1, af1, "D", "not guaranteed", paper(high=1600)), (3, af3, "D", "guaranteed", paper(400)))]
+    return rows + [row(f"{name}: {phb} RoS of case A, more with signals", "%", gain_of(CLASSES[phb]), on["A"], off["A"], paper="negligible",
+                       band=paper(-2, 2)) for phb in BOUGHT]
+
+
+def gain_of(pattern):
+    return lambda on, off: ros(pattern)(on) - ros(pattern)(off)
 
 
 def table3():
@@ -152,15 +194,19 @@ def table3():
     for reading, control in READINGS.items():
         judged = control != "search"
         off, on = two(control, "off"), two(control, "on")
-        for_off, for_rates, for_ros = (missed("unknown", *cases) if judged else None for cases in ("BCD", "A", "C"))
-        rows += as_printed(f"{reading}off", off, "off", judged, for_off, for_off)
-        rows += as_printed(f"{reading}on", on, "on", judged, for_rates, for_ros)
-        rows += promised(f"{reading}on", on, paper if judged else model)
-        rows.append(row(f"{reading}on: AF_PHB_1 RoS of case D, more than off", "%", gain, on["D"], off["D"], paper=26.3, band=model(2)))
-        rows.append(row(f"{reading}off: AF_PHB_1 RoS of case D", "%", ros("af1#*"), off["D"], paper=72.4, band=model(85, 96)))
+        for_off = missed(RENO10, *"BCD") if judged else None
+        for_rates, for_ros = (missed(ON, *cases) if judged else None for cases in ("A", "C"))
+        rows += as_printed(f"{reading}off", off, "off", judged, for_off, for_off, RENO10)
+        rows += as_printed(f"{reading}on", on, "on", judged, for_rates, for_ros, ON, ("no signals", off))
+        rows += promised(f"{reading}on", on, paper if judged else model, ("no signals", off))
+        rows += without_signals(f"{reading}off", off, on) if judged else []
+        rows.append(row(f"{reading}on: AF_PHB_1 RoS of case D, more than off", "%", gain, on["D"], off["D"], paper=26.3, band=model(2),
+                        beyond=not judged))
+        rows.append(row(f"{reading}off: AF_PHB_1 RoS of case D", "%", ros("af1#*"), off["D"], paper=72.4, band=model(85, 96), beyond=not judged,
+                        off=("signals on", on["D"])))
     # Shorter runs do not show what case D loses without signals.
     return Experiment("csa-table3", "Table 3: assured and best-effort flows through an internal router, NewReno, RTT 20 ms", rows,
-                      seeds=(20, 3))
+                      seeds=(20, 3), breaks="a TCP of another recovery or RTT: csa-table3-rtt2, csa-table3-rtt60")
 
 
 def table3_at(milliseconds, delay, bands):
@@ -171,7 +217,8 @@ def table3_at(milliseconds, delay, bands):
         for phb, pattern in CLASSES.items():
             rows += sweep("case", f"{name}: {phb} throughput", "kbit/s", delivered(pattern), cases, bands=bands.get((name, phb)))
             rows += sweep("case", f"{name}: {phb} RoS", "%", ros(pattern), cases) if phb in BOUGHT else []
-    return Experiment(f"csa-table3-rtt{milliseconds}", f"Table 3 at RTT {milliseconds} ms", rows, full_only=True)
+    return Experiment(f"csa-table3-rtt{milliseconds}", f"Table 3 at RTT {milliseconds} ms", rows, full_only=True, beyond=True,
+                      breaks="signals on")
 
 
 def signal_loss():
@@ -184,7 +231,7 @@ def signal_loss():
         row("half of them lost: AF_PHB_1 RoS, more than without", "%", gain, half, off, band=model(2)),
         row("half of them lost: signals sent", "", lambda run: run.signals("core", "sent"), half),
         row("half of them lost: signals that arrived", "", lambda run: run.signals("core", "sent") - run.signals("links", "lost"), half),
-    ])
+    ], beyond=True, breaks="no signals: its first row")
 
 
 PAPER = Paper("csa", "CSA, Giacomazzi, Musumeci, Verticale", (20, 2), [

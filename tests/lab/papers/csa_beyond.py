@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """CSA at other round-trip times, at all of them together, and with Reno; gTFRC and GTCP through it instead of a plain marker."""
 from . import ard_spread
-from .csa_cases import PROVISIONED, SHORT, cases_of, missed, rows_of
+from .csa_cases import ACTS, PROVISIONED, SHORT, cases_of, missed, rows_of
 from .lab import Case
 from .rows import Experiment, arriving, delivered, model, paper, row, sweep
 
@@ -14,12 +14,13 @@ def at_rtt(name, title, common, fixed_bands=None, fixed_missed=None, judged=True
     """Scenario 1 elsewhere. The paper's promise is judged unless TCP itself fails there; its numbers are of one RTT only."""
     cases = cases_of(VARIANTS, common)
     promise, ours = ((PROVISIONED, paper(98)), (model(1000), model(98))) if judged else ((None, None), (None, None))
-    rows = [*rows_of("fixed alpha 0.4", cases["fixed alpha 0.4"], *FIXED, None, fixed_bands, (None, fixed_missed)),
-            *rows_of("CSA", cases["CSA"], *CSA, *promise, (None, missed("unknown", 25, 30) if judged else None)),
-            *rows_of("search", cases["search"], *CSA, *ours)]
+    off = {"off": ("fixed alpha 0.4", cases["fixed alpha 0.4"]), "acts": ACTS} if judged else {}
+    rows = [*rows_of("fixed alpha 0.4", cases["fixed alpha 0.4"], *FIXED, None, fixed_bands, (None, fixed_missed), off=("CSA", cases["CSA"])),
+            *rows_of("CSA", cases["CSA"], *CSA, *promise, (None, missed("unknown", 25, 30) if judged else None), **off),
+            *rows_of("search", cases["search"], *CSA, *ours, **off)]
     full = {n: model(1150) for n in (20, 25)} if judged else None
     rows.append(sweep("N", "search: the link is filled", "kbit/s", delivered("f#*"), cases["search"], bands=full))
-    return Experiment(name, title, sum(rows, []), quick=SHORT, **more)
+    return Experiment(name, title, sum(rows, []), quick=SHORT, beyond=True, breaks="alpha fixed at 0", **more)
 
 
 DELAY, RENO = "links.edge.up~sink.delay", {"senders.f.protocol": "reno"}
@@ -46,7 +47,7 @@ def gtfrc():
                  row(f"{name}: short flow (200)", "kbit/s", delivered("short"), case, band=bands[1]),
                  row(f"{name}: IN of what arrives", "%", in_share, case, band=bands[2])]
     return Experiment("csa-gtfrc", "Beyond the paper: gTFRC through the CSA conditioner (gTFRC paper's Fig. 2)", rows,
-                      quick={"duration": "100 s"})
+                      quick={"duration": "100 s"}, beyond=True, breaks="TFRC through CSA: its row")
 
 
 def gtcp():
@@ -64,7 +65,7 @@ def gtcp():
                  row(f"{name}: best-effort flows (ideal 0.5)", "Mbit/s", delivered("be#*", 1e6), case)]
     rows.append(row("CSA: least share of the reservation", "%", least, csa, band=model(100)))
     return Experiment("csa-gtcp", "Beyond the paper: GTCP through the CSA conditioner (GTCP paper's network, tight, RTT 50 ms)", rows,
-                      quick={"duration": "60 s", "measure": "20 s - 60 s"})
+                      quick={"duration": "60 s", "measure": "20 s - 60 s"}, beyond=True, breaks="buckets below rate x RTT")
 
 
 def auto():
@@ -78,7 +79,7 @@ def auto():
                  row(f"{rate} Mbit/s: least of a flow's contract", "%", least_of_contract, case),
                  row(f"{rate} Mbit/s: mean alpha", "", lambda run: run.domain(queue)["alpha_mean"], case, band=model(high=left))]
     return Experiment("csa-alpha-auto", "Beyond the paper: `max: auto`, 20 contracts of 0.25 Mbit/s over RTT 20 to 1920 ms, no ARD", rows,
-                      quick={"duration": "200 s", "measure": "100 s - 200 s"})
+                      quick={"duration": "200 s", "measure": "100 s - 200 s"}, beyond=True, breaks="alpha fixed at 0.4: ard-rtt-spread")
 
 
 def least_of_contract(run):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scenario 1 of the CSA paper: N flows of 1000 kbit/s each, and the two rows that every table of it has."""
+import dataclasses
+
 from .lab import Case
 from .rows import delivered, paper, ros, sweep
 
@@ -18,10 +20,28 @@ def cases_of(variants, common=None):
                    for n, case in base.items()} for name, settings in variants.items()}
 
 
-def rows_of(name, cases, rates, respect, rate_bands=None, respect_bands=None, whys=(None, None)):
+def rows_of(name, cases, rates, respect, rate_bands=None, respect_bands=None, whys=(None, None), **more):
     """[throughput over N, respect of service over N], with what the paper prints."""
-    return [sweep("N", f"{name}: throughput", "kbit/s", delivered("f#*"), cases, rates, rate_bands, whys[0]),
-            sweep("N", f"{name}: RoS", "%", ros("f#*"), cases, respect, respect_bands, whys[1])]
+    return [sweep("N", f"{name}: throughput", "kbit/s", delivered("f#*"), cases, rates, rate_bands, whys[0], **more),
+            sweep("N", f"{name}: RoS", "%", ros("f#*"), cases, respect, respect_bands, whys[1], **more)]
+
+
+def lowered(run):
+    return any(domain["alpha_min"] < 0.4 for domain in run.json["domains"])
+
+
+def zeros(rows, *routers):
+    """Losses of none count where one of these routers drops packets: IN that is spared, not a queue that is empty."""
+    def drops(run):
+        return any(queue[which][f"{kind}_drops"] for queue in run.json["queues"] if queue["router"] in routers
+                   for which in ("in", "out") for kind in ("early", "forced", "overflow"))
+    return [dataclasses.replace(row, acts=("a router that drops", drops)) if row.paper == 0 else row for row in rows]
+
+
+ACTS = ("the control of alpha", lowered)
+CLOCK = "unknown"  # Table 2
+RENO10 = "unknown"  # Table 3 without signals
+ON = "unknown"  # Table 3 with them
 
 
 def missed(why, *points):

@@ -45,7 +45,7 @@ def move():
                      row(f"{kind}, {what}: most packets of a flow out of order", "", late, case, band=bands[2], every=True),
                      row(f"{kind}, {what}: RoS of the four that stay", "%", ros("s#*"), case)]
     return Experiment("csa-scale-out-move", "Beyond the paper: four of eight flows move to the other edge; the 5 s after it", rows,
-                      seeds=(20, 3))
+                      seeds=(20, 3), beyond=True, breaks="records that move with full buckets twice")
 
 
 def split():
@@ -60,7 +60,7 @@ def split():
                  row(f"{name}: signals to the first edge", "", lambda run: run.signals("one", "applied"), case),
                  row(f"{name}: signals to the second edge", "", lambda run: run.signals("two", "applied"), case)]
     return Experiment("csa-scale-out-split", "Beyond the paper: how the flows are split over two edges, and where the signals go", rows,
-                      seeds=(20, 3))
+                      seeds=(20, 3), beyond=True, breaks="signals that reach neither edge")
 
 
 SCALE_OUT = [move(), split()]
