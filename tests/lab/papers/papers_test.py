@@ -246,6 +246,16 @@ def test_what_is_open_is_a_miss_with_what_was_tried():
     assert [(result.verdict, result.fails) for result in results] == [("open", False), ("met", False)]
 
 
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
+def test_every_claim_is_judged_and_can_fail(experiment):
+    for row in experiment.rows:
+        beyond = row.beyond or experiment.beyond
+        # What the paper says is judged: by a band, by its own arithmetic, or by the row that it is made from.
+        assert row.paper is None or row.band or row.derived or beyond, row.name
+        assert not row.band or row.off or row.breaks or row.contradicts or row.derived or experiment.breaks, row.name
+        assert not row.band or row.band.low > 0 or row.band.high < math.inf, row.name
+
+
 def test_the_cases_of_a_row_include_the_one_in_which_it_fails():
     experiment = rows.Experiment("e", "", [rate(rows.paper(0), off=("none", OTHER))])
     assert list(experiment.cases(False)) == [CASE, OTHER]
