@@ -5,6 +5,8 @@ The paper's word is that its parameters do not matter: throughput and respect of
 Its numbers are judged too; those of its own parameters are Table 2's. Where alpha stays at its maximum, no row counts: T1, T2 and, mostly, b2
 and B have nothing to act on.
 """
+import dataclasses
+
 from .csa_cases import ACTS, CLOCK, N, READINGS, cases_of, missed, rows_of
 from .rows import Experiment, delivered, model, near, paper, points, ros, sweep
 
@@ -33,6 +35,7 @@ BUFFERS = {
     "B = 150": ({"buffer": "150 packets"}, (1399.89, 1399.89, 1045.75, 1026.86, 1004.88), (100, 100, 99.97, 99.23, 98.13)),
 }
 IN_BUCKETS = {f"b1 = {n}": ({"in_bucket": f"{n} packets"} if n > 10 else {}, None, None) for n in (10, 20, 50)}
+SHORTER = {"duration": "80 s", "measure": "20 s - 80 s"}
 FIXED = "alpha fixed at 0.4"
 
 
@@ -40,14 +43,13 @@ def ratio(value):
     return lambda run, own: 100 * value(run) / value(own)
 
 
-def appendix(name, title, table):
+def appendix(name, title, table, readings=READINGS):
     rows = []
     first, *others = table
-    common = {"duration": "80 s", "measure": "20 s - 80 s"}
-    [fixed] = cases_of({"": {"alpha": {"fixed": 0.4}}}, common).values()
-    for reading, control in READINGS.items():
+    [fixed] = cases_of({"": {"alpha": {"fixed": 0.4}}}, SHORTER).values()
+    for reading, control in readings.items():
         cases = cases_of({variant: settings for variant, (settings, *_) in table.items()},
-                         {**common, "routers.edge.services.af2.alpha.control": control})
+                         {**SHORTER, "routers.edge.services.af2.alpha.control": control})
         against_own = {n: (fixed[n], cases[first][n]) for n in N}
         beyond = control == "search"
         for variant in others:
@@ -63,9 +65,22 @@ def appendix(name, title, table):
     return Experiment(name, title, rows, full_only=True)
 
 
+def in_bucket():
+    """"Performance is not influenced by the value of b1", the paper says of 10 to 50 packets."""
+    made = appendix("csa-b1", "The in-bucket's depth b1 (10 to 50 packets), NewReno, RTT 20 ms", IN_BUCKETS, {"": "paper"})
+    bursts = "csa-b1: bursts of 50 IN packets bring forced drops of OUT, and timeouts"
+    rows = [dataclasses.replace(row, paper="not influenced", why=bursts if row.name.endswith("b1 = 50 over b1 = 10") and row.at[1] == 30 else "")
+            for row in made.rows]
+    cases = {name: made_cases[30] for name, made_cases in cases_of({name: settings for name, (settings, *_) in IN_BUCKETS.items()},
+                                                                   {**SHORTER, "routers.edge.services.af2.alpha.control": "paper"}).items()}
+    return dataclasses.replace(made, rows=[
+        *rows, *sweep("", "timeouts, N = 30", "", lambda run: sum(f["timeouts"] for f in run.flows()), cases),
+        *sweep("", "forced drops of OUT, N = 30", "", lambda run: run.queue("edge/up/assured")["out"]["forced_drops"], cases)])
+
+
 APPENDICES = [
     appendix("csa-tables4-5", "Tables 4 and 5: T1 and T2, NewReno, RTT 20 ms", TIMERS),
     appendix("csa-tables6-7", "Tables 6 and 7: b2 (1 to 5 packets), NewReno, RTT 20 ms", OUT_BUCKETS),
     appendix("csa-tables8-9", "Tables 8 and 9: B (80 to 150 packets), NewReno, RTT 20 ms", BUFFERS),
-    appendix("csa-b1", "\"Not influenced by b1\" (10 to 50 packets), NewReno, RTT 20 ms", IN_BUCKETS),
+    in_bucket(),
 ]
