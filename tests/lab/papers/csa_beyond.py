@@ -16,7 +16,7 @@ def at_rtt(name, title, common, fixed_bands=None, fixed_missed=None, judged=True
     promise, ours = ((PROVISIONED, paper(98)), (model(1000), model(98))) if judged else ((None, None), (None, None))
     off = {"off": ("fixed alpha 0.4", cases["fixed alpha 0.4"]), "acts": ACTS} if judged else {}
     rows = [*rows_of("fixed alpha 0.4", cases["fixed alpha 0.4"], *FIXED, None, fixed_bands, (None, fixed_missed), off=("CSA", cases["CSA"])),
-            *rows_of("CSA", cases["CSA"], *CSA, *promise, (None, missed("unknown", 25, 30) if judged else None), **off),
+            *rows_of("CSA", cases["CSA"], *CSA, *promise, (None, missed(f"{name}: `search` keeps it in the same network", 25, 30) if judged else None), **off),
             *rows_of("search", cases["search"], *CSA, *ours, **off)]
     full = {n: model(1150) for n in (20, 25)} if judged else None
     rows.append(sweep("N", "search: the link is filled", "kbit/s", delivered("f#*"), cases["search"], bands=full))
@@ -90,7 +90,7 @@ BEYOND = [
     at_rtt("csa-rtt2", "Scenario 1 at RTT 2 ms, NewReno", {DELAY: "1 ms"}, {30: model(0, 80)}),
     at_rtt("csa-rtt60", "Scenario 1 at RTT 60 ms, NewReno", {DELAY: "30 ms"}),
     at_rtt("csa-reno60", "Scenario 1 at RTT 60 ms, Reno", {DELAY: "30 ms", **RENO}, {30: model(70, 82)},
-           missed("unknown", 30), full_only=True),
+           missed("open: the seeds spread by 6 points; which TCP and ticks the model has is not known", 30), full_only=True),
     # Reno at 2 to 20 ms suffers whatever alpha does: whole windows lost, coarse timeouts.
     at_rtt("csa-reno20", "Scenario 1 at RTT 20 ms, Reno", RENO, judged=False, full_only=True),
     at_rtt("csa-reno2", "Scenario 1 at RTT 2 ms, Reno", {DELAY: "1 ms", **RENO}, judged=False, full_only=True),

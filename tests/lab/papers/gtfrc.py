@@ -87,7 +87,7 @@ long, short = delivered("long"), delivered("short")
 GTFRC, TFRC = ("gTFRC", gtfrc), ("TFRC", two)
 fig2 = Experiment("gtfrc-fig2", "Fig. 2 and Table 1: 800 kbit/s at 640 ms and 200 kbit/s at 40 ms", [
     row("(a) TFRC, long flow", "kbit/s", long, two, band=ns2(630, 700), off=GTFRC),
-    row("(a) TFRC, short flow", "kbit/s", short, two, paper=354, band=ns2(300, 370), why="unknown", off=GTFRC),
+    row("(a) TFRC, short flow", "kbit/s", short, two, paper=354, band=ns2(300, 370), off=GTFRC),
     *rfc5348("(a) TFRC", two, "long", "short", short=pin(293)),
     row("(b) gTFRC, long flow", "kbit/s", long, gtfrc, paper="near 800", band=ns2(770), off=TFRC),
     row("(b) gTFRC, short flow", "kbit/s", short, gtfrc, paper="near 200", band=ns2(195, 230), off=TFRC),
@@ -95,8 +95,7 @@ fig2 = Experiment("gtfrc-fig2", "Fig. 2 and Table 1: 800 kbit/s at 640 ms and 20
     row("(b) gTFRC, long flow at its target", "s", target_time("long"), gtfrc, paper="by 11", band=paper(0, 11), off=TFRC),
     row("(a) TFRC, long flow at its target", "s", target_time("long"), two, paper="much later", band=paper(22), off=GTFRC),
     # The printed 23.1 and 49.0 % are most likely 2.31 and 4.90: the text calls Tables 1 and 2 similar.
-    *table("Table 1(a)", two, 83.5, 0.03, "23.1 (2.31?)", "49.0 (4.90?)", (ns2(80, 88), NO_IN, ns2(1, 8), ns2(3.5, 7)),
-           ("unknown", "", "", ""), GTFRC),
+    *table("Table 1(a)", two, 83.5, 0.03, "23.1 (2.31?)", "49.0 (4.90?)", (ns2(80, 88), NO_IN, ns2(1, 8), ns2(3.5, 7)), off=GTFRC),
     arithmetic("Table 1(a), 23.1 and 49.0 % of OUT lost: short flow at most", "kbit/s", most_of_short(83.5, 23.1, 49.0), 354, near(354),
                f"200 of IN and all OUT that is left of a full link; with 2.31 and 4.90 %: {most_of_short(83.5, 2.31, 4.9):.0f}"),
     *table("Table 1(b)", gtfrc, 94.1, 0.09, 53.8, 0.9, (ns2(94), NO_IN, points(53.8), points(0.9)), ("", "", "unknown", ""), TFRC),
@@ -113,7 +112,7 @@ fig2_steady = Experiment("gtfrc-fig2-steady", "Fig. 2(a) from 100 s on, beside n
 BEST = most_of_short(87.1, 0)  # with no OUT lost at all
 GTFRC4, TFRC4 = ("gTFRC", gtfrc_against_tcp), ("TFRC", against_tcp)
 fig4 = Experiment("gtfrc-fig4", "Fig. 4 and Table 2: the same against NewReno on the short way", [
-    row("(a) TFRC, long flow", "kbit/s", long, against_tcp, band=ns2(630, 710), why="unknown", off=GTFRC4),
+    row("(a) TFRC, long flow", "kbit/s", long, against_tcp, band=ns2(630, 710), off=GTFRC4),
     arithmetic("Table 2(a): NewReno, short flow at most", "kbit/s", BEST, 387, near(387),
                "200 of IN and all OUT of a full link, even if none of it were lost"),
     row("(a) NewReno, short flow", "kbit/s", short, against_tcp, paper=387, band=model(200, BEST), off=GTFRC4),
@@ -125,7 +124,7 @@ fig4 = Experiment("gtfrc-fig4", "Fig. 4 and Table 2: the same against NewReno on
         why="gtfrc-fig4: what arrives is in the band, but part of it had arrived before", off=TFRC4),
     row("(a) NewReno, short flow arriving", "kbit/s", arriving("short"), against_tcp),
     row("(b) NewReno, short flow arriving", "kbit/s", arriving("short"), gtfrc_against_tcp),
-    *table("Table 2(a)", against_tcp, 87.1, 0.04, 3.0, 5.0, (ns2(82, 91), NO_IN, points(3), points(5)), ("unknown", "", "", ""), GTFRC4),
+    *table("Table 2(a)", against_tcp, 87.1, 0.04, 3.0, 5.0, (ns2(82, 91), NO_IN, points(3), points(5)), off=GTFRC4),
     *table("Table 2(b)", gtfrc_against_tcp, 94.6, 0.07, 56.3, 1.0, (points(94.6), NO_IN, points(56.3), points(1)),
            ("unknown", "", "unknown", "unknown"), TFRC4),
 ], (over_time("Fig. 4(a): TFRC and NewReno", against_tcp), over_time("Fig. 4(b): gTFRC and NewReno", gtfrc_against_tcp)))

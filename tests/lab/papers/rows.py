@@ -135,8 +135,8 @@ class Paper:
     experiments: list
 
 
-def row(name, unit, value, *cases, off=None, **more):
-    return Row(name, unit, value, cases, off=off and (off[0], together(off[1])), **more)
+def row(name, unit, value, *cases, off=None, band=None, **more):
+    return Row(name, unit, value, cases, band=band, off=(off[0], together(off[1])) if off and band else None, **more)
 
 
 def together(cases):
@@ -151,7 +151,7 @@ def sweep(label, name, unit, value, cases, papers=None, bands=None, whys=None, o
         printed = papers[number] if papers else None
         band = bands.get(x) if isinstance(bands, dict) else bands(printed) if callable(bands) else bands
         why = (whys.get(x, "") if isinstance(whys, dict) else whys or "") if band else ""
-        changed = (off[0], together(off[1][x])) if off and x in off[1] else None
+        changed = (off[0], together(off[1][x])) if off and band and x in off[1] else None
         rows.append(Row(name, unit, value, together(case), printed, band, why, at=(label, x), off=changed, **more))
     return rows
 

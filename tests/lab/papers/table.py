@@ -57,7 +57,7 @@ def groups(results):
 
 def because(result):
     """What the last column says."""
-    return result.error or result.uncounted or result.row.contradicts or result.row.why
+    return result.error or result.uncounted or result.row.contradicts or ("" if result.verdict == "met" else result.row.why)
 
 
 def then(result):
