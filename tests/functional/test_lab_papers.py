@@ -31,3 +31,11 @@ def test_figures_and_rows_of_an_experiment(directory):
     assert again.stdout == first.stdout and "near 800" not in first.stdout and "0 runs in" in again.stderr
     assert "gtfrc-fig11" in (directory / "report/summary.md").read_text()
     assert (directory / "report/gtfrc-fig11.svg").read_text().count("<svg") == 1
+
+
+def test_four_shards_print_the_bytes_of_one_run(directory):
+    options = ["--experiment", "tfrc-table*", "--seeds", "2"]
+    shards = [papers(*options, "--shard", f"{index}/4", "--results", directory / f"shard{index}") for index in range(4)]
+    assert [shard.returncode for shard in shards] == [0] * 4 and all(": 0 of 0 runs" not in shard.stdout for shard in shards)
+    merged, one = papers("merge", *directory.glob("shard*")), papers(*options, "--results", directory / "one")
+    assert merged.stdout == one.stdout and (merged.returncode, merged.stderr) == (one.returncode, "") and "tfrc-table1" in one.stdout

@@ -43,8 +43,9 @@ fs::path find_papers(const fs::path& program) {
 int command_papers(const std::vector<std::string>& arguments) try {
   const auto program = fs::read_symlink("/proc/self/exe");
   // -B: whoever may run it need not be able to write where it is.
-  std::vector<std::string> command{kPython, "-B", find_papers(program).string(), "--lab", program.string()};
+  std::vector<std::string> command{kPython, "-B", find_papers(program).string()};
   command.insert(command.end(), arguments.begin(), arguments.end());
+  command.insert(command.end(), {"--lab", program.string()});
   std::cout.flush();
   become(std::move(command));
 } catch (const std::exception& e) {

@@ -21,6 +21,11 @@ TIME_SERIES_SEED = 1  # whose time series are kept too, for the figures
 TOGETHER = 5  # seeds a process: to start one takes as long as many a run
 
 
+def parts(seeds):
+    """Seeds 1 to `seeds` as ranges, one for each process."""
+    return [range(first, min(first + TOGETHER, seeds + 1)) for first in range(1, seeds + 1, TOGETHER)]
+
+
 @dataclasses.dataclass(frozen=True)
 class Case:
     """A scenario with settings, as `--set` has them."""
@@ -82,17 +87,41 @@ class Run:
         return found[0]
 
 
-class Lab:
+class Store:
+    """Results of finished runs in directories."""
+
+    def __init__(self, program, *directories):
+        self.directories = [pathlib.Path(directory) for directory in directories]
+        self.version = hashlib.sha256(pathlib.Path(program).read_bytes()).hexdigest()
+        self.failures = {}  # what to say of each run that brought nothing
+        self.unkept = None  # why a result could not be kept
+
+    def result(self, case, seed):
+        """The Run; None: there is no whole result."""
+        return self._kept(self.key(case, seed))
+
+    def key(self, case, seed):
+        what = [case.text(), case.settings, seed, self.version]
+        return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:32]
+
+    def _kept(self, key):
+        for directory in self.directories:
+            try:
+                return Run((directory / f"{key}.json").read_text())
+            except (OSError, ValueError):  # not there, or not whole
+                pass
+        return None
+
+
+class Lab(Store):
     """Runs cases, at most `jobs` processes at a time, and keeps what they showed below `results`."""
 
     def __init__(self, program, results, jobs):
+        super().__init__(program, results)
         # As it is now: it may be built anew meanwhile.
         self.program = f"/proc/{os.getpid()}/fd/{os.open(program, os.O_RDONLY)}"
         self.results = pathlib.Path(results)
         self.results.mkdir(parents=True, exist_ok=True)
-        self.version = hashlib.sha256(pathlib.Path(program).read_bytes()).hexdigest()
-        self.failures = {}  # what to say of each run that brought nothing
-        self.unkept = None  # why a result could not be kept
         self.fresh = 0  # runs that were made now
         self._homeless = {}  # results without a file
         self._running, self._stopping, self._lock = set(), False, threading.Lock()
@@ -101,11 +130,12 @@ class Lab:
 
     def start(self, case, seeds):
         """Futures that are done when seeds 1 to `seeds` are; those of a case that was started before are the same."""
-        parts = [range(first, min(first + TOGETHER, seeds + 1)) for first in range(1, seeds + 1, TOGETHER)]
-        for part in parts:
-            if (case, part) not in self._futures:
-                self._futures[case, part] = self._pool.submit(self._make, case, part)
-        return [self._futures[case, part] for part in parts]
+        return [self.start_part(case, part) for part in parts(seeds)]
+
+    def start_part(self, case, part):
+        if (case, part) not in self._futures:
+            self._futures[case, part] = self._pool.submit(self._make, case, part)
+        return self._futures[case, part]
 
     def result(self, case, seed):
         """The Run; None: it brought no result, or is not finished."""
@@ -119,16 +149,6 @@ class Lab:
             for process in self._running:
                 process.terminate()
         self._pool.shutdown(cancel_futures=True)
-
-    def key(self, case, seed):
-        what = [case.text(), case.settings, seed, self.version]
-        return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:32]
-
-    def _kept(self, key):
-        try:
-            return Run((self.results / f"{key}.json").read_text())
-        except (OSError, ValueError):  # not there, or not whole
-            return None
 
     def _make(self, case, seeds):
         missing = [seed for seed in seeds if not self._kept(self.key(case, seed))]

@@ -15,9 +15,9 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from papers import command, lab, rows, table  # noqa: E402
+from papers import command, lab, rows, shards, table, tfrc  # noqa: E402
 
-PROGRAM = """#!/usr/bin/python3
+PROGRAM = """#!/usr/bin/python3 -IS
 import json, pathlib, sys, time
 here = pathlib.Path(sys.argv[0]).resolve().parent
 first, last = map(int, sys.argv[sys.argv.index("--seeds") + 1].split("-"))
@@ -115,6 +115,186 @@ def test_a_signal_ends_it_with_what_there_is(bench, number):
     out, _ = process.communicate(timeout=20)
     assert process.returncode == 128 + number and len(list(bench.results.iterdir())) == 4
     assert [json.loads(line)["experiment"] for line in out.splitlines()] == ["tfrc-end"] * len(EXPERIMENTS["tfrc-end"].rows)
+
+
+# --- several machines ---
+
+SWEEP = [CASE.set(duration=f"{n} s") for n in range(1, 4)]
+EXPERIMENTS_OF_SHARDS = [
+    rows.Experiment("one", "", [rows.row("rate", "kbit/s", rows.delivered("f"), case, band=rows.paper(0)) for case in SWEEP], seeds=(12, 7)),
+    rows.Experiment("two", "", [rows.row("rate", "kbit/s", rows.delivered("f"), *SWEEP[:1], band=rows.paper(99))], full_only=True)]
+
+
+class Cluster:
+    """Commands of `surety-lab papers` with two experiments of a program that takes no time."""
+
+    def __init__(self, bench, capsys):
+        self.bench, self.capsys, self.log = bench, capsys, bench.here / "log"
+
+    def __call__(self, *words):
+        """(exit status, standard output, standard error)"""
+        status = command.main([*map(str, words), "--lab", str(self.bench.program)])
+        return (status, *self.capsys.readouterr())
+
+    def shard(self, index, *words, directory=None, count=4):
+        return self("--shard", f"{index}/{count}", "--results", directory or self.directory(index), *words)
+
+    def directory(self, index):
+        return self.bench.here / f"shard{index}"
+
+    def merge(self, *words):
+        return self("merge", *words or map(self.directory, range(4)))
+
+
+@pytest.fixture
+def cluster(bench, capsys, monkeypatch):
+    monkeypatch.setattr(command, "papers", lambda: [rows.Paper("p", "", (20, 3), EXPERIMENTS_OF_SHARDS)])
+    return Cluster(bench, capsys)
+
+
+@pytest.mark.parametrize("shared, words", [(False, []), (True, ["--quick"]), (False, ["--seeds", "3"]), (True, ["--experiment", "t*"])])
+def test_four_shards_print_the_bytes_of_one_run(cluster, shared, words):
+    status, table_of_one, _ = cluster(*words, "--results", cluster.bench.results)
+    runs = sorted(cluster.log.read_text().split())
+    cluster.log.write_text("")
+    directories = [cluster.bench.here / "shared"] if shared else list(map(cluster.directory, range(4)))
+    for index in range(4):
+        made = cluster.shard(index, *words, directory=directories[index % len(directories)])
+        assert made[0] == 0 and made[1].startswith(f"shard {index}/4: ")
+    assert sorted(cluster.log.read_text().split()) == runs and "rate" in table_of_one  # each once
+    merged = cluster.merge(*directories)
+    assert merged == (status, table_of_one, "")
+    if shared:
+        assert "surety-lab: 0 runs in" in cluster(*words, "--results", *directories)[2]
+
+
+def test_rows_of_shards_go_to_a_page_and_to_programs(cluster):
+    page = cluster.bench.here / "page.md"
+    page.write_text(f"{table.BEGIN}\n{table.END}\n")
+    cluster.shard(0, count=1)
+    _, lines, _ = cluster.merge(cluster.directory(0), "--json", "--markdown", page)
+    assert lines == cluster("--json", "--results", cluster.directory(0))[1] and "| one | rate (kbit/s) |" in page.read_text()
+
+
+def test_a_missing_shard_is_named(cluster):
+    for index in (0, 1, 3):
+        cluster.shard(index, "--seeds", "7")
+    status, out, told = cluster.merge()
+    assert (status, out) == (1, "") and [line.partition(":")[2][:26] for line in told.splitlines()] == [" shard 2/4 is missing: no "]
+    assert told.endswith("run `surety-lab papers --seeds 7 --shard 2/4 --results DIR`\n")
+
+
+def test_a_shard_that_was_not_finished_names_its_runs_and_continues(cluster):
+    (cluster.bench.here / "bad9").touch()
+    ended = [cluster.shard(index, "--experiment", "two") for index in range(4)]
+    assert sorted(status for status, _, _ in ended) == [0, 0, 0, 1]
+    [index] = (index for index in range(4) if ended[index][0])
+    assert ended[index][1] == f"shard {index}/4: 4 of 5 runs are stored\n" and "seed 9 is bad" in ended[index][2]
+    status, out, told = cluster.merge()
+    assert (status, out) == (1, "") and len(told.splitlines()) == 2
+    assert f"shard {index}/4 is not complete: 1 of its 5 runs are missing; continue it by `surety-lab papers --experiment two --shard " in told
+    assert f"--results {cluster.directory(index)}`\nsurety-lab:   tfrc-dumbbell, seed 9 (settings: {{" in told
+    (cluster.bench.here / "bad9").unlink()
+    cluster.log.write_text("")
+    assert cluster.shard(index, "--experiment", "two")[:2] == (0, f"shard {index}/4: 5 of 5 runs are stored\n")
+    assert cluster.log.read_text().split() == ["9"] and "12 of 12" not in cluster.merge()[1] and cluster.merge()[2] == ""
+
+
+def test_a_shard_that_a_signal_ends_says_what_is_stored(bench):
+    (bench.here / "slow3").touch()
+    words = [sys.executable, "-B", HERE, "--results", bench.results, "--experiment", "tfrc-end", "--seeds", "4", "--threads", "2", "--shard", "0/1"]
+    process = subprocess.Popen([*words, "--lab", bench.program], stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 20
+    while not len(list(bench.results.glob("*.json"))) == 5 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.terminate()
+    runs = 4 * next(len(each.cases(False)) for each in tfrc.PAPER.experiments if each.name == "tfrc-end")
+    assert process.communicate(timeout=20)[0] == f"shard 0/1: 4 of {runs} runs are stored\n" and process.returncode == 128 + signal.SIGTERM
+
+
+@pytest.mark.parametrize("change, told", [
+    ("program", "shard-3-of-4.json is of another program (sha256 "), ("--seeds 2", "papers --seeds 2 --shard I/4`: run the shards of one"),
+    ("count", "--seeds 3 --shard I/5`: run the shards of one command"), ("scenario", "are of different experiments or scenarios under the"),
+    ("record", "shard-3-of-4.json is not the whole record of a shard"), ("all", "no shard-I-of-N.json in ")])
+def test_shards_of_different_commands_are_refused(cluster, monkeypatch, change, told):
+    for index in range(3):
+        cluster.shard(index, "--seeds", "3")
+    if change == "program":
+        cluster.bench.program.write_text(PROGRAM + "# of another build\n")
+    if change == "scenario":
+        monkeypatch.setattr(command, "papers", lambda: [rows.Paper("p", "", (20, 3), EXPERIMENTS_OF_SHARDS[1:])])
+    cluster.shard(3, *(change.split() if change.startswith("--") else ("--seeds", "3")), count=5 if change == "count" else 4)
+    if change == "program":
+        cluster.bench.program.write_text(PROGRAM)
+    if change == "record":
+        (cluster.directory(3) / "shard-3-of-4.json").write_text("{}")
+    status, out, error = cluster.merge(*[cluster.bench.here] if change == "all" else [])
+    assert (status, out) == (1, "") and told in error and error.startswith("surety-lab: ")
+
+
+def test_shards_of_other_experiments_than_those_of_the_program_are_refused(cluster, monkeypatch):
+    cluster.shard(0, count=1)
+    monkeypatch.setattr(command, "papers", lambda: [rows.Paper("p", "", (20, 3), EXPERIMENTS_OF_SHARDS[1:])])
+    assert "the shards ran other experiments or scenarios than this surety-lab has" in cluster.merge(cluster.directory(0))[2]
+
+
+@pytest.mark.parametrize("words", [["--shard", text] for text in ("4/4", "1", "-1/4", "1/0", "a/4", "1/4/2", "")] +
+                         [["--shard", "0/4", more] for more in ("--json", "--report=out", "--markdown=page.md")], ids=" ".join)
+def test_shards_that_do_not_exist_and_rows_of_a_shard_are_refused(words, capsys):
+    with pytest.raises(SystemExit) as ended:
+        command.main(words)
+    assert ended.value.code == 2 and "--shard" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 7, 20, 64])
+def test_each_shard_has_as_much_of_each_scenario(count):
+    planned = shards.plan([(paper, experiment, 20) for paper in command.papers() for experiment in paper.experiments], False)
+    assert len(planned) == len(set(planned))
+    for scenario in {case.scenario for case, _ in planned}:
+        share = [sum(case.scenario == scenario for case, _ in planned[index::count]) for index in range(count)]
+        assert max(share) - min(share) <= 1
+
+
+EXAMPLES = HERE.parents[2] / "deploy/examples"
+
+
+def example_words(cluster, example, environment):
+    """The arguments with which an example starts `surety-lab papers`."""
+    starter = cluster.bench.here / "bin/surety-lab"
+    starter.parent.mkdir(exist_ok=True)
+    starter.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+    starter.chmod(0o755)
+    path = f"{starter.parent}:{os.environ['PATH']}"
+    run = subprocess.run(example, env={"PATH": path, **environment}, stdout=subprocess.PIPE, text=True, check=True, timeout=20)
+    name, *words = run.stdout.splitlines()
+    assert name == "papers"
+    return [cluster.bench.results if word == "/results" else word for word in words]
+
+
+def test_the_example_of_slurm(cluster, monkeypatch):
+    monkeypatch.chdir(cluster.bench.here)
+    script = EXAMPLES / "papers-slurm.sh"
+    settings = dict(line.removeprefix("#SBATCH --").split("=") for line in script.read_text().splitlines() if line.startswith("#SBATCH --") and "=" in line)
+    first, last = map(int, settings["array"].split("-"))
+    for index in range(first, last + 1):
+        task = {"SLURM_ARRAY_TASK_ID": str(index), "SLURM_CPUS_PER_TASK": settings["cpus-per-task"]}
+        status, out, _ = cluster(*example_words(cluster, ["bash", script, "--quick"], task))
+        assert status == 0 and out.startswith(f"shard {index}/{last + 1}: ")
+    assert cluster.merge("papers")[1] == cluster("--quick", "--results", cluster.bench.results)[1]
+
+
+def test_the_example_of_kubernetes(cluster):
+    yaml = pytest.importorskip("yaml")
+    claim, job, merge = yaml.safe_load_all((EXAMPLES / "papers-kubernetes.yaml").read_text())
+    for each in (job, merge):
+        pod = each["spec"]["template"]["spec"]
+        assert each["apiVersion"] == "batch/v1" and pod["volumes"][0]["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
+        assert pod["containers"][0]["volumeMounts"] == [{"name": pod["volumes"][0]["name"], "mountPath": "/results"}]
+    assert job["spec"]["completionMode"] == "Indexed"
+    [shard], [merged] = (each["spec"]["template"]["spec"]["containers"] for each in (job, merge))
+    for index in range(job["spec"]["completions"]):
+        assert cluster(*example_words(cluster, shard["command"], {"JOB_COMPLETION_INDEX": str(index)}))[0] == 0
+    assert cluster(*example_words(cluster, merged["command"], {}))[1] == cluster("--results", cluster.bench.here / "one")[1]
 
 
 # --- what is claimed ---
