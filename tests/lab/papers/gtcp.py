@@ -114,7 +114,7 @@ def start():
     bounded = six.set(THRESHOLD)
     return Experiment("gtcp-start", "From the start: the slow-start threshold of the paper's simulator, 20 packets; tight, RTT 50 ms", [
         row(f"{flow} at its reservation", "s", target_time(flow), bounded, paper="from the start", band=paper(0, 2), off=("none", six))
-        for flow in RESERVED])
+        for flow in RESERVED], beyond=True)
 
 
 def excess(flow):
@@ -197,7 +197,7 @@ def scaled(name, title, label, counts, lower):
     else:
         open_ = {"routers.edge.services.reserved.bucket": "10 kB", "links.edge.up~sink.delay": "50 ms"}  # what the paper does not give
         rows += [row(f"NewReno: reserved flows / ideal, {last} reserved flows{name}", "%", of_ideal("res#*"), variants["NewReno"][last].set(own),
-                     paper="unable to achieve the target rate", band=FAR_BELOW, off=("GTCP", cases[last].set(own)), why=why)
+                     paper="unable to achieve the target rate", band=FAR_BELOW, off=("GTCP", cases[last].set(own)), why=why, beyond=bool(own))
                  for name, own, why in (("", {}, "gtcp-fig9: with a marker of 10 kB and RTT 100 ms it is so; the paper gives neither"),
                                         (", marker of 10 kB, RTT 100 ms", open_, ""))]
     guides = {"ideal": [(rate + (10000 - res * rate) / (res + be)) / 1000 for res, be, rate in counts.values()]}

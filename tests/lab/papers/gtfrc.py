@@ -138,8 +138,8 @@ LARGE = ("large window", tcp_only)
 fig5 = Experiment("gtfrc-fig5", "Fig. 5: two NewReno flows; the paper's 200 kbit/s is a window of 20 packets", [
     row("window of 20 packets, long flow", "kbit/s", long, window20, paper=200, band=ns2(195, 210), off=LARGE,
         why="gtfrc-fig5: without early drops of OUT (ns-2's RIO makes none once count x p_b exceeds 1) it is in the band"),
-    row("window of 20 packets, long flow: our mean", "kbit/s", long, window20, band=pin(222), off=LARGE),
-    row("the same without early drops of OUT, long flow", "kbit/s", long, no_early, paper=200, band=ns2(195, 210), off=LARGE),
+    row("window of 20 packets, long flow: our mean", "kbit/s", long, window20, band=pin(222), off=LARGE, beyond=True),
+    row("the same without early drops of OUT, long flow", "kbit/s", long, no_early, paper=200, band=ns2(195, 210), off=LARGE, beyond=True),
     row("window of 20 packets, short flow", "kbit/s", short, window20),
     row("large window, long flow", "kbit/s", long, tcp_only, paper=200, band=ns2(500, 590), off=("window of 20 packets", window20)),
     row("large window, short flow", "kbit/s", short, tcp_only),

@@ -82,7 +82,7 @@ class Row:
     acts: tuple = None  # (mechanism, function of a Run): true if the mechanism acted
     derived: str = ""  # the row follows from what it is compared with, or from other rows: how
     contradicts: str = ""  # the value is arithmetic on the paper's other numbers, and does not give the printed one: how
-    beyond: bool = False  # the paper has no such claim
+    beyond: bool = False  # the paper has no such claim, or another row counts for it, and this one shows why that misses
 
 
 @dataclasses.dataclass(frozen=True)

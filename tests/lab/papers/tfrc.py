@@ -136,7 +136,7 @@ header = Experiment("tfrc-header", "Table 1, windows 21 and 30: TFRC's packets w
            off=("no header", some(one, FULL))),
     *sweep("window", "Fig. 3: delay of TFRC / of TCP", "%", of("tfrc", "tcp", delay), headed, ["less"] * 2, paper(high=100),
            "open: tried headers of 32 and 40 bytes: 99.2 and 98.9 % at window 21, 99.3 and 102 % at 30", off=("no header", some(one, FULL))),
-], breaks="a queue that TFRC's packets lose")
+], breaks="a queue that TFRC's packets lose", beyond=True)
 
 PAIRS = {0.5: ((0.51, 510), (0.49, 509)), 1: ((1, 1000), (1, 1000)), 2: ((2, 2000), (2, 2000)), 3: ((3, 3000), (3, 3000)),
          4: ((4, 4000), (4, 4000)), 5: ((5, 4866), (4.87, 4865))}  # of TFRC and of UDP
@@ -190,7 +190,7 @@ end = Experiment("tfrc-end", "What is counted at the end of the run: one packet 
         off=("a run that ends with the senders", pairs[3])),
     row("Tables 2 and 3, 4 Mbit/s: UDP sent until 100.002 s", "packets", sent("udp"),
         pairs[4].set({**longer, "senders.udp.stop": "100.002 s"}), paper=49951, band=exactly(49951), off=("until 100 s", pairs[4])),
-])
+], beyond=True)
 
 PAPER = Paper("tfrc", "TFRC for congestion control in a wired environment, Sreenivasa Rao, Janani, Chenna Reddy", (20, 1),
               [table1, header, table2, table3, end])
