@@ -10,7 +10,8 @@ ActiveQueue::ActiveQueue(const ActiveQueueParams& params, std::uint64_t seed)
     : ring_(QueueMeasure(params).places()),
       red_(params.rio && params.rio->red),
       decision_(seed),
-      rules_(params) {}
+      rules_(params),
+      quota_(rules_.measure.by_bytes() ? std::make_unique<CustomerQuota>(kPorts) : nullptr) {}
 
 void ActiveQueue::adopt(ActiveQueue& fresh, Time now) {
   const QueueMeasure measure = fresh.rules_.measure;
@@ -18,6 +19,10 @@ void ActiveQueue::adopt(ActiveQueue& fresh, Time now) {
   red_ = fresh.red_ || counters_[index(Precedence::red)].waiting() != 0;
   rules_ = fresh.rules_;
   rules_.measure = measure.within(ring_.most());
+  if (!quota_ && fresh.quota_) {
+    std::swap(quota_, fresh.quota_);
+    for (std::uint32_t at = head_; at != tail_; ++at) share({&ring_.packet(at), 1});
+  }
   std::swap(next_, fresh.next_);
   if (measure.places() > ring_.most()) next_ = {std::move(fresh.ring_), measure, head_, true};
 }
@@ -83,8 +88,19 @@ bool ActiveQueue::accept_all(std::span<const Packet> packets, Time now) {
   } else {
     for (const Packet& p : packets) count(p);
   }
+  if (packets.front().flow != kNoFlow) [[unlikely]]
+    share(packets);
   arrived(ins, outs);
   return true;
+}
+
+void ActiveQueue::share(std::span<const Packet> packets) {
+  if (!quota_) return;
+  for (const Packet& p : packets) {
+    if (p.flow == kNoFlow) continue;
+    quota_->add(customer(p));
+    ++shared_;
+  }
 }
 
 // Keeps the state that each arrival changes in locals: through members each packet would wait for the store
@@ -111,6 +127,8 @@ std::size_t ActiveQueue::accept(std::span<const Packet> packets, Time now) {
   }
   if (n == 0) return 0;
   ring_.put(tail_, packets.first(n), now);
+  if (packets.front().flow != kNoFlow) [[unlikely]]
+    share(packets.first(n));
   const auto is_red = [](const Packet& p) { return p.precedence == Precedence::red; };
   const auto reds = red_ ? static_cast<std::uint32_t>(std::ranges::count_if(packets.first(n), is_red)) : 0u;
   const std::uint32_t ins = in_depth - in_depth_, outs = n - ins - reds;
@@ -138,7 +156,7 @@ void ActiveQueue::remove(const PacketTally& t, Time now) {
   note_sojourn(t.packets, now);
   counted_ -= static_cast<std::uint32_t>(t.bytes);
   in_counted_ -= static_cast<std::uint32_t>(t.in_bytes);
-  if (large_ | red_) [[unlikely]]
+  if (large_ | red_ | (shared_ != 0)) [[unlikely]]
     correct(t.packets);
   head_ += t.packets;
   in_depth_ -= t.ins;
@@ -146,8 +164,8 @@ void ActiveQueue::remove(const PacketTally& t, Time now) {
   departed(Precedence::out, t.outs(), t.out_bytes(), now);
 }
 
-// Adds again what remove() takes off for more than a packet counts, and counts red packets, which its tally
-// has as OUT.
+// Adds again what remove() takes off for more than a packet counts, counts red packets, which its tally has
+// as OUT, and takes packets from the parts of their customers.
 void ActiveQueue::correct(std::uint32_t packets) {
   QueueCounters &out = counters_[index(Precedence::out)], &red = counters_[index(Precedence::red)];
   for (std::uint32_t at = head_; at != head_ + packets; ++at) {
@@ -155,6 +173,10 @@ void ActiveQueue::correct(std::uint32_t packets) {
     const std::uint32_t more = p.length - QueueMeasure::counted(p.length);
     counted_ += more;
     in_counted_ += p.precedence == Precedence::in ? more : 0u;
+    if (quota_ && p.flow != kNoFlow) {
+      quota_->remove(customer(p));
+      --shared_;
+    }
     if (p.precedence != Precedence::red) continue;
     ++red.departures, --out.departures;
     red.departed_bytes += p.length, out.departed_bytes -= p.length;

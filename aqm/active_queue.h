@@ -2,6 +2,10 @@
 // One class's queue: a FIFO of packet descriptors, bounded in packets and in bytes (queue_measure.h), with
 // RIO or tail drop, and its counters.
 //
+// Customers share the places beyond the limit in parts (CustomerQuota): one customer alone gets eight ninths
+// of them, however it sends, so that a customer whose small packets fill the queue leaves places to others.
+// A packet that arrives there has its customer in `flow`.
+//
 // Guarantees: arrivals = departures + early + forced + overflow + depth, per precedence, after every call.
 // Never more packets than the limit's buffers, but for those there when adopt() lowered it. A refused packet
 // is not touched; Result names the reason (queue_decision.h), and the caller frees it.
@@ -19,6 +23,7 @@
 #include "aqm/params.h"
 #include "aqm/queue_decision.h"
 #include "aqm/sojourn_histogram.h"
+#include "conditioners/customer_limits.h"
 #include "conditioners/packet.h"
 #include "conditioners/units.h"
 
@@ -79,8 +84,9 @@ class ActiveQueue {
 
   using Result = ArrivalResult;
   Result enqueue(const Packet& packet, bool ecn_capable, Time now) {
+    const bool no_place = rules_.measure.beyond(depth()) && !has_place(packet);
     const Admission admission =
-        decision_.arrive(rules_, content(), packet.precedence, ecn_capable, false, now);
+        decision_.arrive(rules_, content(), packet.precedence, ecn_capable, no_place, now);
     // A packet that is not admitted is overwritten later.
     ring_.put(tail_, packet, now);
     tail_ += admission.admitted;
@@ -90,6 +96,8 @@ class ActiveQueue {
     counted_ += admission.admitted ? counts : 0u;
     in_counted_ += in ? counts : 0u;
     large_ |= counts < packet.length;
+    if (admission.admitted & (packet.flow != kNoFlow)) [[unlikely]]
+      share({&packet, 1});
     QueueCounters& counters = counters_[index(packet.precedence)];
     ++counters.arrivals;
     admission.count(counters);
@@ -101,6 +109,14 @@ class ActiveQueue {
   // as many and gets those that there is something to do about, in order; returns how many.
   std::size_t enqueue(std::span<const Packet> packets, std::span<const bool> ecn_capable,
                       std::span<Notice> notices, Time now);
+
+  // True if the packets of a burst of this size name their customers in `flow`, all of them; otherwise none
+  // does.
+  bool names_customers(std::size_t burst) const {
+    return rules_.measure.beyond(depth() + static_cast<std::uint32_t>(burst));
+  }
+  // Customers of ports whose numbers differ by kPorts share their parts.
+  static constexpr std::size_t kPorts = 16;
 
   bool empty() const { return head_ == tail_; }
   const Packet& peek(std::size_t i) const {  // i < depth()
@@ -172,6 +188,14 @@ class ActiveQueue {
     large_ |= counts < p.length;
   }
   void correct(std::uint32_t packets);
+  static Customer customer(const Packet& p) { return static_cast<Customer>(p.flow % (kPorts * kParts)); }
+  // True if the customer of the packet may have one more place beyond the limit.
+  [[gnu::noinline]] bool has_place(const Packet& p) const {
+    const std::uint32_t places = rules_.measure.places();
+    return p.flow == kNoFlow || (depth() < places && quota_->room(customer(p), places - depth()));
+  }
+  // Counts packets that name their customers.
+  void share(std::span<const Packet> packets);
 
   QueueContent content() const { return {depth(), in_depth_, counted_, in_counted_}; }
 
@@ -181,10 +205,12 @@ class ActiveQueue {
   std::uint32_t counted_ = 0, in_counted_ = 0;  // bytes that wait, as queue_measure.h counts them
   bool large_ = false;                          // packets that count with less than their length may wait
   bool red_;                                    // red packets may wait
+  std::uint32_t shared_ = 0;                    // packets that wait and count for their customers
   QueueDecision decision_;
   QueueRules rules_;
   std::array<QueueCounters, kDropPrecedences> counters_{};
   SojournHistogram sojourn_;
+  std::unique_ptr<CustomerQuota> quota_;  // nullptr: there has been no place beyond the limit
   // The ring to come, with the packets before `copied` in it; or, not `to_come`, one that was left, to be
   // freed at the next change.
   struct NextRing {

@@ -8,6 +8,8 @@
 // ones, too (RFC 7567 section 4.4, RFC 7141 section 2.2: a queue for a link that sends bytes is measured in
 // bytes, and a packet's own size does not decide whether it is dropped).
 //
+// The further places are shared in parts by customers (active_queue.h).
+//
 // OUT and red packets leave `reserved` packets of the limit, and as large a part of the further places, to IN
 // ones: those find room at the onset of a flood, before RIO's average has risen (partial buffer sharing:
 // Kroener, Hebuterne, Boyer and Gravey 1991).
@@ -18,6 +20,7 @@
 #include <cstdint>
 
 #include "aqm/params.h"
+#include "conditioners/customer_limits.h"
 #include "conditioners/packet.h"
 
 namespace surety {
@@ -40,7 +43,16 @@ class QueueMeasure {
   // Packets of any size that have room.
   std::uint32_t packets(Precedence precedence) const { return rooms_[index(precedence)].packets; }
   std::uint32_t places() const { return rooms_[index(Precedence::in)].places; }  // for packets, in all
+  // Places that one customer alone gets (active_queue.h).
+  std::uint32_t places_of_one() const {
+    const Room& in = rooms_[index(Precedence::in)];
+    return in.packets + CustomerQuota::most_of_one(in.places - in.packets);
+  }
   bool by_bytes() const { return by_bytes_; }
+  // True if a queue of so many packets has only the further places left.
+  bool beyond(std::uint32_t packets) const {
+    return by_bytes_ & (packets >= rooms_[index(Precedence::in)].packets);
+  }
   // A copy limited to `places` places.
   QueueMeasure within(std::uint32_t places) const {
     QueueMeasure m = *this;

@@ -29,6 +29,10 @@ class CustomerQuota {
   static bool above_reserve(std::uint64_t free, std::uint64_t capacity) {
     return free * (kOfCustomer + 1) > capacity;
   }
+  // The part of a room of this size that a customer alone gets.
+  static constexpr std::uint32_t most_of_one(std::uint64_t capacity) {
+    return static_cast<std::uint32_t>((kOfCustomer * capacity + kOfCustomer) / (kOfCustomer + 1));
+  }
   // True if the customer may have one more, with so much free.
   bool room(Customer c, std::uint64_t free) const {
     return customers_[c] < kOfCustomer * free && held(port_of(c)) < kOfPort * free;

@@ -162,12 +162,12 @@ void warn_about_room(Draft& draft, std::size_t service, const Uplink& way, std::
                            "a burst of {} B, which the contract allows, has no room in class `{}` of {}: its "
                            "limit is {} packets",
                            depth, c.name, way.name(), c.queue.limit);
-  } else if (depth / kSmall > measure.places() && !noted[k] && leaves_slowly(depth, way.rate)) {
+  } else if (depth / kSmall > measure.places_of_one() && !noted[k] && leaves_slowly(depth, way.rate)) {
     noted[k] = true;
     draft.problems.note(buckets.front().first,
-                        "a burst of {} B packets can be {} packets, but class `{}` of {} has room for {}: IN "
-                        "packets beyond that are dropped",
-                        kSmall, depth / kSmall, c.name, way.name(), measure.places());
+                        "a burst of {} B packets can be {} packets, but class `{}` of {} has room for {} of "
+                        "one customer: IN packets beyond that are dropped",
+                        kSmall, depth / kSmall, c.name, way.name(), measure.places_of_one());
   }
 }
 

@@ -30,6 +30,15 @@ Packet control_packet(rte_mbuf* m) {
   return {m, kNoFlow, static_cast<std::uint16_t>(m->pkt_len - RTE_ETHER_HDR_LEN), Precedence::in};
 }
 
+// The customer of a packet, as far as it shares places beyond a limit (active_queue.h): the ingress port, and
+// a part of it by the contract.
+FlowId sharer(const Packet& p) {
+  const auto* const m = static_cast<const rte_mbuf*>(p.handle);
+  const PacketOwner owner = PacketOwner::of(m);
+  const std::size_t contract = owner.any() ? owner.flow + owner.worker() : kNoFlow;
+  return static_cast<Customer>(std::size_t{m->port} << 8 | contract % kParts);
+}
+
 // A packet that has arrived at a queue.
 struct Arrived {
   const Packet& packet;
@@ -211,6 +220,8 @@ void Egress::put_control(ClassScheduler& classes, rte_mbuf* m, Time now) {
 }
 
 void Egress::offer(ClassScheduler& classes, const ClassRun& run, Time now) {
+  if (classes.queue(run.class_index).names_customers(run.packets.size())) [[unlikely]]
+    for (Packet& p : run.packets) p.flow = sharer(p);
   const std::size_t n = classes.enqueue(run.class_index, run.packets, run.ecn_capable, notices_, now);
   if (domains_.watches(run.class_index)) [[unlikely]]
     domains_.note(run, now);

@@ -379,7 +379,7 @@ TEST(ActiveQueue, SmallPacketsDoNotTakeTheRoomOfLargeOnes) {
 TEST(ActiveQueue, ByBytesIsBoundedInPacketsToo) {
   const auto filled_with = [](std::uint16_t length) {
     ActiveQueue queue({.limit = 100, .rio = {}, .beyond = 300}, 1);
-    while (queue.enqueue(packet(0, Precedence::in, length), false, kStart).drop == DropReason::none) {
+    while (queue.enqueue(packet(kNoFlow, Precedence::in, length), false, kStart).drop == DropReason::none) {
     }
     EXPECT_EQ(queue.counted(), std::min<std::uint32_t>(length, 1500) * queue.depth());
     return queue.depth();

@@ -41,6 +41,15 @@ TEST(QueueMeasure, ByBytesThereIsRoomBeyondTheLimitWhileFewBytesWait) {
   EXPECT_TRUE(m.full(Precedence::in, 80, 80 * 46));
 }
 
+TEST(QueueMeasure, OneCustomerGetsEightNinthsOfTheFurtherPlaces) {
+  EXPECT_EQ(measure(10, 70).places_of_one(), 73u) << "10 + 63: 62 < 8 * 8, 63 > 8 * 7";
+  EXPECT_EQ(measure(10, 1).places_of_one(), 11u);
+  EXPECT_EQ(measure(10, 0).places_of_one(), 10u);
+  EXPECT_FALSE(measure(10, 70).beyond(9));
+  EXPECT_TRUE(measure(10, 70).beyond(10));
+  EXPECT_FALSE(measure(10, 0).beyond(10)) << "there are no further places";
+}
+
 TEST(QueueMeasure, HasNoMoreThanItsPlaces) {
   const QueueMeasure m = measure(10, 10).within(15);
   EXPECT_EQ(m.packets(Precedence::in), 10u);
