@@ -135,6 +135,36 @@ TEST(Egress, QueueDropsHaveTheirReasons) {
   EXPECT_EQ(p.d.in_use(), 40u);
 }
 
+// Room for 10 packets of any size, and 70 small ones. Two customers of one port, who may send IN without
+// limit.
+TEST(Egress, OneContractsSmallPacketsLeavePlacesToAnother) {
+  DataPlane d(R"(
+version: 1
+ports:
+  in0: {addresses: [10.1.0.254/16]}
+  out0: {addresses: [10.2.0.254/16], trust: core, queues: uplink}
+queues:
+  uplink:
+    - {name: assured, dscp: {in: [AF11]}, aqm: tail-drop, limit: 10 packets}
+services:
+  sure: {conditioner: token-bucket, rate: 1 Gbit/s, bucket: 1 MB, mark: {in: AF11, out: AF12}}
+classify:
+  - {match: {source: 10.1.0.0/16}, service: sure, per: source, contracts: 4}
+)");
+  d.route("10.2.0.0/16", {ready(1)});
+  const auto send = [&](std::uint32_t source) {
+    for (int i = 0; i < 3; ++i) d.receive(copies(64, udp_frame({.source = source}, 46)));
+    return d.egresses[1]->depth();
+  };
+  EXPECT_EQ(send(0x0a010001), 72u) << "71 < 8 * 9, but not 72 < 8 * 8";
+  EXPECT_EQ(send(0x0a010002), 76u) << "a port has at most 16 times what is free";
+  EXPECT_EQ(d.drops(1, DropReason::overflow), 2 * 192u - 76);
+  EXPECT_EQ(d.transmit(1, 64).size(), 64u);
+  EXPECT_EQ(d.transmit(1, 64).size(), 12u);
+  EXPECT_EQ(send(0x0a010002), 72u);
+  d.expect_law();
+}
+
 // With ECN a sure early drop (pmax 1 at max) becomes a mark: on ECN-capable packets, with the checksum right.
 TEST(Egress, CongestionExperiencedInsteadOfEarlyDrops) {
   using namespace frames;
