@@ -24,19 +24,22 @@ inline constexpr Bytes kDefaultNominalPacket{1500};
 class TokenBucketParams {
  public:
   TokenBucketParams() = default;
-  // `nominal` is the packet length of a depth in packets and of a token of TokenUnit::packets.
+  // `nominal` is the packet length of a depth in packets, and of a token that is a packet.
   TokenBucketParams(Rate rate, Depth depth, TokenUnit unit = TokenUnit::bytes,
                     Bytes nominal = kDefaultNominalPacket)
-      : rate_(rate),
-        per_ns_(static_cast<Credit>(rate.bits_per_second())),
+      : per_ns_(static_cast<Credit>(rate.bits_per_second())),
         depth_(static_cast<Credit>(std::min(depth.bytes(nominal), kMaxBucketDepth).count()) * kCreditPerByte),
         per_byte_(unit == TokenUnit::bytes ? kCreditPerByte : 0),
         per_packet_(unit == TokenUnit::bytes
                         ? 0
                         : static_cast<Credit>(std::min(nominal, kMaxBucketDepth).count()) * kCreditPerByte),
-        ns_per_credit_(per_ns_ > 0 ? 1.0 / static_cast<double>(per_ns_) : 0) {}
+        ns_per_credit_(per_ns_ > 0 ? 1.0 / static_cast<double>(per_ns_) : 0) {
+    if (unit != TokenUnit::ticks) return;
+    tick_ = per_packet_;
+    if (tick_ != 0) depth_ = std::max(depth_ / tick_, Credit{1}) * tick_;  // whole tokens
+  }
 
-  Rate rate() const { return rate_; }
+  Rate rate() const { return Rate::bits_per_second(static_cast<std::uint64_t>(per_ns_)); }
   Credit depth() const { return depth_; }
   Credit cost(std::uint32_t length) const { return per_byte_ * length + per_packet_; }
   // Cost of `packets` packets with `bytes` bytes in all, at most 1 GB; saturates beyond 64 bits.
@@ -45,10 +48,14 @@ class TokenBucketParams {
     const bool beyond = __builtin_mul_overflow(per_packet_, Credit{packets}, &of_packets);
     return beyond ? std::numeric_limits<Credit>::max() : per_byte_ * bytes + of_packets;
   }
+  // Credit that the rate has brought since the last tick; TokenUnit::ticks only.
+  Credit since_tick(Time now) const {
+    return static_cast<Credit>(static_cast<__int128>(now.time_since_epoch().count()) * per_ns_ % tick_);
+  }
 
  private:
   friend class TokenBucket;
-  Rate rate_;
+  Credit tick_ = 0;    // a token of TokenUnit::ticks; else 0
   Credit per_ns_ = 0;  // credit gained per nanosecond: numerically the rate in bit/s
   Credit depth_ = 0;
   Credit per_byte_ = 0;  // cost of a packet = per_byte * length + per_packet; one of them is zero

@@ -6,6 +6,9 @@
 // last unit. Depth and any one cost are at most 1 GB (2^63 units). A packet that costs more than the whole
 // depth passes when the bucket is full and leaves a debt, so that a bucket shallower than the MTU slows such
 // packets down instead of blocking them for ever. A bucket of rate zero only spends what it holds.
+//
+// TokenUnit::ticks: the credit is whole tokens and the part of a tick that has passed, in a full bucket, too.
+// Packets cost whole tokens, so that one can leave from the tick on that completes its token.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +25,16 @@ class TokenBucket {
   // Full at `now`.
   void reset(const TokenBucketParams& params, Time now) {
     credit_ = params.depth_;
-    last_ = now;
+    rebase(params, now);
   }
 
-  // Keeps the credit and continues from `now` of another clock.
-  void rebase(Time now) { last_ = now; }
+  // Keeps the credit (of ticks: the whole tokens) and continues from `now` of another clock.
+  void rebase(const TokenBucketParams& params, Time now) {
+    last_ = now;
+    if (params.tick_ == 0) return;
+    const Credit started = credit_ % params.tick_;
+    credit_ += params.since_tick(now) - (started < 0 ? started + params.tick_ : started);
+  }
 
   // Adds what the rate gives up to `now`; a `now` in the past adds nothing.
   void fill(const TokenBucketParams& params, Time now) {
@@ -37,7 +45,13 @@ class TokenBucket {
     // A product beyond 64 bits is beyond every depth, so overflow means full.
     const bool full =
         __builtin_mul_overflow(elapsed, params.per_ns_, &gain) || gain >= params.depth_ - credit_;
-    credit_ = full ? params.depth_ : credit_ + gain;
+    if (full) {
+      credit_ = params.depth_;
+      if (params.tick_ != 0) [[unlikely]]
+        credit_ += params.since_tick(now);
+    } else {
+      credit_ += gain;
+    }
   }
 
   // True if take() would succeed. Call fill() first.

@@ -115,8 +115,10 @@ struct Depth {
 };
 
 // Unit of a token: a byte of the IP packet (default, right for variable sizes), or a whole packet (as in the
-// papers), whose rate is then `rate / nominal packet`.
-enum class TokenUnit : std::uint8_t { bytes, packets };
+// papers), whose rate is then `rate / nominal packet`. Of `ticks` a token is a packet, too, and comes whole
+// at a multiple of `nominal packet / rate` of the clock: all buckets of a rate get their tokens at the same
+// times, as in the simulator of the CSA paper.
+enum class TokenUnit : std::uint8_t { bytes, packets, ticks };
 
 // Time that `size` takes at `rate`, rounded up; rate must not be zero.
 constexpr Duration transmission_time(Bytes size, Rate rate) {

@@ -28,7 +28,8 @@ struct Tokens {
 
 Tokens read_tokens(MapReader& map, Problems& problems) {
   Tokens t;
-  map.read_word("tokens", t.unit, {{"bytes", TokenUnit::bytes}, {"packets", TokenUnit::packets}});
+  map.read_word("tokens", t.unit,
+                {{"bytes", TokenUnit::bytes}, {"packets", TokenUnit::packets}, {"ticks", TokenUnit::ticks}});
   if (map.read("packet", t.packet) && t.packet > kMaxPacket) {
     problems.error(map.at("packet"), "a packet is at most {} B", kMaxPacket.count());
   }

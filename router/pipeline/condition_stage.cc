@@ -196,7 +196,7 @@ DropReason ConditionStage::pool_refuses(const FlowKey& key, PortIndex port) cons
 void ConditionStage::enter_clock(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
                                  AlphaClocks::Index clock) const {
   if (s.domain != kNoDomain) s.out.fill(p.out, clocks_.now(s.domain));
-  s.out.rebase(clocks_.now(clock));
+  s.out.rebase(p.out, clocks_.now(clock));
   s.domain = clock;
 }
 

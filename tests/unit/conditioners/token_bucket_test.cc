@@ -232,6 +232,76 @@ TEST(TokenBucket, RandomTrafficMatchesTheModel) {
   }
 }
 
+// Tokens of TokenUnit::ticks come at k * packet / rate from time 0 on, whenever the bucket began.
+TEST(TokenBucketOfTicks, TokensComeAtTheTicksOfTheClock) {
+  const TokenBucketParams p(1_Mbps, Depth::packets(2), TokenUnit::ticks, 576_B);  // a tick is 4.608 ms
+  for (const Duration begin : {Duration(0), Duration(1ms), Duration(4608us - 1ns)}) {
+    TokenBucket b = full_bucket(p, Time(begin));
+    EXPECT_TRUE(b.take(p, p.cost(576)));
+    EXPECT_TRUE(b.take(p, p.cost(576)));
+    EXPECT_EQ(b.ready(p, p.cost(576)), Time(4608us)) << begin.count();
+    b.fill(p, Time(4608us - 1ns));
+    EXPECT_FALSE(b.can_take(p, p.cost(576)));
+    b.fill(p, Time(4608us));
+    EXPECT_TRUE(b.take(p, p.cost(576)));
+    EXPECT_EQ(b.ready(p, p.cost(576)), Time(2 * 4608us));
+    b.fill(p, Time(100 * 4608us + 5us));  // full again, between two ticks
+    EXPECT_TRUE(b.take(p, p.cost(576)));
+    EXPECT_TRUE(b.take(p, p.cost(576)));
+    EXPECT_EQ(b.ready(p, p.cost(576)), Time(101 * 4608us));
+  }
+}
+
+// Against whole tokens and a division, at rates whose tick is no whole number of nanoseconds, too, with
+// changes of the clock in between.
+TEST(TokenBucketOfTicks, HoldsWholeTokens) {
+  Rng rng(41);
+  for (const Rate rate : {1_Mbps, Rate::bits_per_second(1'700'001), 400_kbps}) {
+    const TokenBucketParams p(rate, Depth::packets(3), TokenUnit::ticks, 576_B);
+    const auto ticks = [&](Time now) {
+      const auto credit =
+          static_cast<unsigned __int128>(now.time_since_epoch().count()) * rate.bits_per_second();
+      return static_cast<std::int64_t>(credit / static_cast<std::uint64_t>(p.cost(576)));
+    };
+    Time now = kStart;
+    TokenBucket b = full_bucket(p, now);
+    std::int64_t tokens = 3, last = ticks(now);
+    int taken = 0;
+    for (int i = 0; i < 100'000; ++i) {
+      if (rng.next() % 100 == 0) {
+        now = kStart + Duration(rng.next() % 1'000'000'000);
+        b.rebase(p, now);
+      } else {
+        now += Duration(rng.next() % 6'000'000);
+        b.fill(p, now);
+        tokens = std::min<std::int64_t>(3, tokens + ticks(now) - last);
+      }
+      last = ticks(now);
+      ASSERT_EQ(b.take(p, p.cost(576)), tokens > 0) << i;
+      taken += tokens > 0;
+      tokens -= tokens > 0;
+      if (tokens > 0) continue;
+      const Time next = b.ready(p, p.cost(576));
+      ASSERT_EQ(ticks(next), last + 1) << i;
+      ASSERT_EQ(ticks(next - 1ns), last) << i;
+    }
+    EXPECT_GT(taken, 10'000);
+  }
+}
+
+TEST(TokenBucketOfTicks, ADebtStaysADebtOnAnotherClock) {
+  const TokenBucketParams p(1_Mbps, Depth::packets(1), TokenUnit::ticks, 576_B);
+  TokenBucket b = full_bucket(p, Time(1ms));
+  for (int i = 0; i < 3; ++i) b.charge(p.cost(576));
+  b.rebase(p, Time(2ms));
+  EXPECT_EQ(b.ready(p, p.cost(576)), Time(3 * 4608us));
+}
+
+TEST(TokenBucketOfTicks, ADepthIsWholeTokens) {
+  EXPECT_EQ(TokenBucketParams(1_Mbps, Depth::bytes(1500), TokenUnit::ticks, 576_B).depth(), bytes(2 * 576));
+  EXPECT_EQ(TokenBucketParams(1_Mbps, Depth::bytes(100), TokenUnit::ticks, 576_B).depth(), bytes(576));
+}
+
 TEST(TokenBucketParams, CostOfSeveralPacketsIsTheSum) {
   const TokenBucketParams of_bytes(8_Mbps, Depth::bytes(1000));
   EXPECT_EQ(of_bytes.cost(3000, 2), of_bytes.cost(1000) + of_bytes.cost(2000));
