@@ -27,6 +27,10 @@ struct RioParams {
   RedParams in, out;
   std::optional<RedParams> red{};  // none: red packets are judged as OUT ones
   bool ecn = false;                // mark ECN-capable packets where an early drop would fall
+  // Options of the simulators that the papers used, off by default (aqm/README.md).
+  bool count_arriving = false;  // the averages count the packet that arrives, too
+  bool idle_decay = true;       // false: the averages stay as they are while the queue is idle
+  bool decoupled = false;       // OUT and red are refused by `max` packets that are not IN (weight 1 only)
   Rate capacity = Rate::bits_per_second(10'000'000'000);  // drains the averages while idle
   Bytes mean_packet{500};
   friend bool operator==(const RioParams&, const RioParams&) = default;

@@ -160,8 +160,8 @@ struct QueueDecision {
     if (!rules.rio) return s;
     s.has_rio = true;
     s.congested = rules.rio->congested(rio);
-    s.average_in = rio.average_in();
-    s.average_total = rio.average_total();
+    s.average_in = rules.rio->average_in(rio);
+    s.average_total = rules.rio->average_total(rio);
     return s;
   }
 

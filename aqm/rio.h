@@ -17,6 +17,11 @@
 // An average decays over idle time as if m = idle * capacity / mean packet small packets had left:
 // avg *= (1 - weight)^m, m not rounded, then the arrival counts as any other. Each of the two averages has
 // its own idle time: its own packets absent from the queue.
+//
+// `count_arriving` adds 1 to the length that an arrival meets, hence to the average. The state holds the
+// average without it, which is compared with thresholds that are lower by 1; an average begins at 1 then.
+// `decoupled` is for weight 1, where averages are lengths: a packet that is not IN and that the curve refuses
+// is accepted if its own kind, OUT and red together, is within the curve.
 #pragma once
 
 #include <algorithm>
@@ -69,9 +74,6 @@ struct RioState {
     if (departed == Precedence::in && in_packets == 0) in.busy_until = now;
   }
 
-  double average_in() const { return in.value; }
-  double average_total() const { return total.value; }
-
   Average total, in;
   std::array<std::uint32_t, kDropPrecedences> counts{};  // accepted since the last drop
   Rng rng;
@@ -96,7 +98,8 @@ class RioRules {
     update(state.total, total_packets, now);
     if (precedence == Precedence::in) update(state.in, in_packets, now);
     const double average = precedence == Precedence::in ? state.in.value : state.total.value;
-    if (!curve(precedence).accepts(average)) return judge_above_min(state, precedence, average, ecn_capable);
+    if (!curve(precedence).accepts(average) && !spares(precedence, in_packets, total_packets))
+      return judge_above_min(state, precedence, average, ecn_capable);
     state.counts[index(precedence)] = 0;
     return RioVerdict::accept;
   }
@@ -116,14 +119,18 @@ class RioRules {
     if (precedence == Precedence::in) update(state.in, in_packets, now);
     const double average = precedence == Precedence::in ? state.in.value : state.total.value;
     const RedCurve& red = curve(precedence);
-    if (red.accepts(average) || red.forces(average)) return red.forces(average) ? 1 : 0;
+    if (red.accepts(average) || spares(precedence, in_packets, total_packets)) return 0;
+    if (red.forces(average)) return 1;
     const double p_b = red.probability(average), rest = 1 - state.counts[index(precedence)] * p_b;
     return rest > p_b ? p_b / rest : 1;
   }
 
+  double average_in(const RioState& state) const { return state.in.value + arriving_; }
+  double average_total(const RioState& state) const { return state.total.value + arriving_; }
   // avg_total > min_out: the CSA paper's congestion.
   bool congested(const RioState& state) const { return !curve(Precedence::out).accepts(state.total.value); }
 
+  // Lower by 1 with `count_arriving`.
   const RedCurve& curve(Precedence precedence) const { return curves_[index(precedence)]; }
   static double next(double average, double packets, double weight) {
     return std::fma(weight, packets - average, average);
@@ -191,7 +198,7 @@ class RioRules {
     }
 
    private:
-    static constexpr double kAny = std::numeric_limits<double>::infinity(), kNone = -1;
+    static constexpr double kAny = std::numeric_limits<double>::infinity(), kNone = -kAny;
     double total_, in_, weight_;
     std::array<double, kDropPrecedences> in_weight_, total_max_,
         in_max_;  // indexed by precedence of the arrival
@@ -215,6 +222,11 @@ class RioRules {
     return std::max(first, average.value) <= most;
   }
 
+  bool spares(Precedence precedence, double in_packets, double total_packets) const {
+    return decoupled_ && precedence != Precedence::in &&
+           curve(precedence).accepts(total_packets - in_packets);
+  }
+
   // Early or not is decided without a branch: no predictor can learn it.
   RioVerdict judge_above_min(RioState& state, Precedence precedence, double average, bool ecn_capable) const {
     const RedCurve& red = curve(precedence);
@@ -235,9 +247,9 @@ class RioRules {
 
   void decay(RioState::Average& average, Time now) const {
     if (now <= average.busy_until) return;
-    if (average.value > kNegligible) {
+    if (const double value = average.value + arriving_; value > kNegligible) {
       const auto idle = static_cast<double>((now - average.busy_until).count());
-      average.value *= std::exp(-decay_per_ns_ * idle);
+      average.value = value * std::exp(-decay_per_ns_ * idle) - arriving_;
     }
     average.busy_until = now;
   }
@@ -245,7 +257,8 @@ class RioRules {
   double weight_;
   std::array<RedCurve, kDropPrecedences> curves_;
   double decay_per_ns_;  // -ln(1 - weight) * packets that the capacity drains in 1 ns
-  bool ecn_;
+  bool ecn_, decoupled_;
+  std::uint8_t arriving_;  // packets of the averages that the state does not hold: 1 with `count_arriving`
   // Run n is what update() of n arrivals, one after the other, comes to: avg + weight (q - avg) + growth
   // step, where the first finds q packets and each of the others `step` more. weight is 1 - (1 - w)^n.
   struct Run {

@@ -89,25 +89,30 @@ void make_out_tail_drop(RioParams& rio) {
   if (rio.red) make_tail_drop(*rio.red);
 }
 
-enum class Aqm : std::uint8_t { rio, tail_drop, out_tail_drop };
+enum class Aqm : std::uint8_t { rio, tail_drop, out_tail_drop, decoupled_tail_drop };
 
 // Returns the value of `aqm`; no value: the class has no such key.
 std::optional<Aqm> read_aqm(MapReader& map, ActiveQueueParams& queue, Problems& problems) {
   Aqm aqm = Aqm::rio;
   map.read_word("aqm", aqm,
-                {{"rio", Aqm::rio}, {"tail-drop", Aqm::tail_drop}, {"out-tail-drop", Aqm::out_tail_drop}});
+                {{"rio", Aqm::rio},
+                 {"tail-drop", Aqm::tail_drop},
+                 {"out-tail-drop", Aqm::out_tail_drop},
+                 {"decoupled-tail-drop", Aqm::decoupled_tail_drop}});
+  const bool by_length = aqm == Aqm::out_tail_drop || aqm == Aqm::decoupled_tail_drop;
   const auto said = map.find("aqm") ? std::optional(aqm) : std::nullopt;
   const Node* n = map.find("rio");
-  if (!n && aqm == Aqm::out_tail_drop)
-    problems.error(map.at("aqm"),
-                   "`aqm: out-tail-drop` needs the thresholds of `rio`, which this class does not have");
+  if (!n && by_length)
+    problems.error(map.at("aqm"), "`aqm: {}` needs the thresholds of `rio`, which this class does not have",
+                   map.find("aqm")->text);
   if (n && aqm == Aqm::tail_drop)
     problems.error(map.at("aqm"), "tail drop has no thresholds; leave `aqm` or `rio` out");
   if (!n) return said;
   read_rio(*n, queue.rio.emplace(), problems);
   auto& rio = *queue.rio;
   const double max = std::max(rio.in.max, rio.out.max);
-  if (aqm == Aqm::out_tail_drop) make_out_tail_drop(rio);
+  if (by_length) make_out_tail_drop(rio);
+  rio.decoupled = aqm == Aqm::decoupled_tail_drop;
   if (max > queue.limit) {
     problems.warning(n->mark, "the queue overflows at its limit of {} packets before RIO's `max` is reached",
                      queue.limit);

@@ -75,6 +75,8 @@ void read_rio(const Node& node, RioParams& rio, Problems& problems) {
   }
   map.read("ecn", rio.ecn);
   map.read("mean_packet", rio.mean_packet);
+  map.read("count_arriving", rio.count_arriving);
+  map.read("idle_decay", rio.idle_decay);
 }
 
 // Nested thresholds on the queue itself: OUT packets may take 20 % of the room, and IN packets are dropped

@@ -119,8 +119,9 @@ double Sampler::alpha(const DomainWatch& d) {
 void Sampler::watch_averages() {
   for (QueueWatch& q : queues_) {
     const ActiveQueue& queue = this->queue(q);
-    const double in = queue.rio() ? queue.rio()->average_in() : queue.depth(Precedence::in);
-    const double total = queue.rio() ? queue.rio()->average_total() : queue.depth();
+    const QueueStatus status = queue.status();
+    const double in = status.has_rio ? status.average_in : queue.depth(Precedence::in);
+    const double total = status.has_rio ? status.average_total : queue.depth();
     q.sample_in.add(in);
     q.sample_total.add(total);
     if (!measuring()) continue;

@@ -92,13 +92,13 @@ TEST(ActiveQueueAdopt, AveragesAndCountersStay) {
   fill(queue, 5);
   fill(queue, 5, Precedence::in);
   const QueueCounters before = queue.counters(Precedence::out);
-  const double in = queue.rio()->average_in(), total = queue.rio()->average_total();
+  const double in = queue.status().average_in, total = queue.status().average_total;
   ASSERT_EQ(before.early_drops + before.forced_drops, 1u);
   params.limit = 5;
   params.rio->out = red(30, 40, 1);
   change(queue, params);
-  EXPECT_EQ(queue.rio()->average_in(), in);
-  EXPECT_EQ(queue.rio()->average_total(), total);
+  EXPECT_EQ(queue.status().average_in, in);
+  EXPECT_EQ(queue.status().average_total, total);
   EXPECT_FALSE(queue.congested()) << "by the new curve";
   EXPECT_EQ(queue.counters(Precedence::out).arrivals, 5u);
   EXPECT_EQ(queue.counters(Precedence::out).early_drops, before.early_drops);
@@ -114,11 +114,11 @@ TEST(ActiveQueueAdopt, AnIdleQueueDecaysAtTheOldPaceUpToTheChange) {
   ActiveQueue queue(params, 1);
   fill(queue, 2);
   while (!queue.empty()) queue.dequeue(kStart);
-  ASSERT_EQ(queue.rio()->average_total(), 0.5);
+  ASSERT_EQ(queue.status().average_total, 0.5);
   params.rio->capacity = 16_Mbps;
   change(queue, params, kStart + 2ms);
   queue.settle(kStart + 3ms);
-  EXPECT_NEAR(queue.rio()->average_total(), std::pow(0.5, 1 + 2 + 2), 1e-12);
+  EXPECT_NEAR(queue.status().average_total, std::pow(0.5, 1 + 2 + 2), 1e-12);
 }
 
 TEST(ActiveQueueAdopt, WhatHasLeftNeedNotBeCopied) {

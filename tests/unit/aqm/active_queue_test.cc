@@ -179,13 +179,13 @@ TEST(ActiveQueue, SettleEndsTheCongestionOfAnIdleQueue) {
                     1);
   fill(queue, 100);
   ASSERT_TRUE(queue.congested());
-  const double average = queue.rio()->average_total();
+  const double average = queue.status().average_total;
   queue.settle(kStart + 1s);
-  EXPECT_DOUBLE_EQ(queue.rio()->average_total(), average) << "not idle yet";
+  EXPECT_DOUBLE_EQ(queue.status().average_total, average) << "not idle yet";
   while (!queue.empty()) queue.dequeue(kStart + 1s);
   EXPECT_TRUE(queue.congested());
   queue.settle(kStart + 1s + 10ms);  // 10 packets
-  EXPECT_NEAR(queue.rio()->average_total(), average * std::pow(0.9, 10), 1e-9);
+  EXPECT_NEAR(queue.status().average_total, average * std::pow(0.9, 10), 1e-9);
   queue.settle(kStart + 2s);
   EXPECT_FALSE(queue.congested());
 }
@@ -275,8 +275,8 @@ TEST(ActiveQueue, ABurstLeavesAsItsPacketsWouldOneByOne) {
     }
     if (!rio) continue;
     for (ActiveQueue* q : {&one, &burst}) q->settle(now + 1ms);
-    EXPECT_EQ(burst.rio()->average_in(), one.rio()->average_in());
-    EXPECT_EQ(burst.rio()->average_total(), one.rio()->average_total());
+    EXPECT_EQ(burst.status().average_in, one.status().average_in);
+    EXPECT_EQ(burst.status().average_total, one.status().average_total);
   }
 }
 
@@ -290,8 +290,8 @@ void expect_same(const ActiveQueue& burst, const ActiveQueue& one) {
   }
   ASSERT_EQ(burst.congested(), one.congested());
   if (!burst.rio()) return;
-  ASSERT_NEAR(burst.rio()->average_in(), one.rio()->average_in(), 1e-12);  // another order of rounding
-  ASSERT_NEAR(burst.rio()->average_total(), one.rio()->average_total(), 1e-12);
+  ASSERT_NEAR(burst.status().average_in, one.status().average_in, 1e-12);  // another order of rounding
+  ASSERT_NEAR(burst.status().average_total, one.status().average_total, 1e-12);
 }
 
 using Told = std::tuple<std::size_t, DropReason, bool, CongestionEvent>;

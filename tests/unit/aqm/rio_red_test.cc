@@ -70,8 +70,8 @@ TEST(RioRed, RedPacketsMoveTheAverageOfAllPacketsOnly) {
   const RioRules rules(three(0.5));
   RioState state(1);
   rules.arrive(state, Precedence::red, false, 3, 4, kStart);
-  EXPECT_EQ(state.average_in(), 0);
-  EXPECT_EQ(state.average_total(), 2);
+  EXPECT_EQ(rules.average_in(state), 0);
+  EXPECT_EQ(rules.average_total(state), 2);
 }
 
 TEST(RioRed, WithoutACurveOfTheirOwnRedPacketsAreOut) {

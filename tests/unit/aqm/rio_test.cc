@@ -36,8 +36,8 @@ class Rio {
     return rules_.refusal(state_, precedence, in_packets, total_packets, now);
   }
   void adopt(const Rio& other) { rules_ = other.rules_; }
-  double average_in() const { return state_.average_in(); }
-  double average_total() const { return state_.average_total(); }
+  double average_in() const { return rules_.average_in(state_); }
+  double average_total() const { return rules_.average_total(state_); }
   bool congested() const { return rules_.congested(state_); }
 
  private:

@@ -100,6 +100,25 @@ TEST(ParseQueues, OutTailDropIsAStepAtTheMaxima) {
   EXPECT_TRUE(out.forces(40));
 }
 
+TEST(ParseQueues, TheAveragesOfThePapersSimulators) {
+  const auto rio_of = [](const std::string& aqm, const std::string& more) {
+    const auto c =
+        parsed("queues: {q: [{name: a" + aqm +
+               ", rio: {in: {min: 45, max: 60, pmax: 1}, out: {min: 20, max: 40, pmax: 1}" + more + "}}]}\n");
+    return c.queues[0].classes[0].scheduling.queue.rio.value();
+  };
+  const RioParams plain = rio_of("", ""), papers = rio_of("", ", count_arriving: on, idle_decay: off");
+  EXPECT_FALSE(plain.count_arriving);
+  EXPECT_TRUE(plain.idle_decay);
+  EXPECT_FALSE(plain.decoupled);
+  EXPECT_TRUE(papers.count_arriving);
+  EXPECT_FALSE(papers.idle_decay);
+  RioParams decoupled = rio_of(", aqm: decoupled-tail-drop", "");
+  EXPECT_TRUE(decoupled.decoupled);
+  decoupled.decoupled = false;
+  EXPECT_EQ(decoupled, rio_of(", aqm: out-tail-drop", ""));
+}
+
 TEST(ParseQueues, RioIsTheQueueManagementByDefault) {
   const std::string rio = "rio: {in: {min: 45, max: 60, pmax: 0.02}, out: {min: 20, max: 40, pmax: 0.05}}";
   for (const std::string aqm : {"", "aqm: rio, "}) {

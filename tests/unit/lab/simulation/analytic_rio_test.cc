@@ -54,7 +54,7 @@ void expect_share(const RioParams& rio, Precedence precedence, std::uint32_t dep
   const double p_b = curve.pmax.value() * (depth - curve.min) / (curve.max - curve.min);
   HeldQueue held(rio, precedence, depth);
   ASSERT_NEAR(
-      precedence == Precedence::in ? held.queue().rio()->average_in() : held.queue().rio()->average_total(),
+      precedence == Precedence::in ? held.queue().status().average_in : held.queue().status().average_total,
       depth, 1e-9);
   const auto before = held.queue().counters(precedence);
   for (int i = 0; i < kArrivals; ++i) held.arrive();
