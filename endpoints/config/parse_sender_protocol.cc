@@ -45,6 +45,7 @@ constexpr std::array kOptions{
     Option{"encapsulation", kDccp, "tfrc and gtfrc"},
     Option{"udp_port", kDccp, "tfrc and gtfrc"},
     Option{"tfrc", kDccp, "tfrc and gtfrc"},
+    Option{"header", kDccp, "tfrc and gtfrc"},
     Option{"guarantee", kGtfrc, "gtfrc"},
     Option{"theta", kGtfrc, "gtfrc"},
     Option{"window", kTcp, "TCP"},
@@ -96,7 +97,25 @@ UdpParams read_udp(MapReader& map, const Sender& sender, Problems& problems) {
   return p;
 }
 
-DccpParams read_dccp(MapReader& map, Protocol protocol, const Sender& sender, const SenderParams& common,
+// The bytes that the simulator of the gTFRC paper sends above `packet`, which is all that its rates count: a
+// longer packet, and rates that are higher by the same factor. The algorithm depends on packets per second.
+void add_header(MapReader& map, SenderParams& common, TfrcParams& p, Problems& problems) {
+  Bytes header;
+  if (!map.read("header", header)) return;
+  const std::uint64_t counted = common.packet.count(), whole = counted + header.count();
+  if (whole > endpoints::kMaxPacket)
+    return problems.error(map.at("header"), "a packet with its `header` is at most {} B",
+                          endpoints::kMaxPacket);
+  const auto scaled = [&](Rate rate) {
+    const auto bits = static_cast<unsigned __int128>(rate.bits_per_second()) * whole + counted / 2;
+    return Rate::bits_per_second(static_cast<std::uint64_t>(bits / std::max<std::uint64_t>(counted, 1)));
+  };
+  common.packet = p.segment = Bytes(whole);
+  p.guarantee = scaled(p.guarantee);
+  p.application = scaled(p.application);
+}
+
+DccpParams read_dccp(MapReader& map, Protocol protocol, const Sender& sender, SenderParams& common,
                      Problems& problems) {
   using Reading = TfrcParams::Reading;
   DccpParams p;
@@ -109,8 +128,9 @@ DccpParams read_dccp(MapReader& map, Protocol protocol, const Sender& sender, co
     problems.error(map.at("udp_port"), "`udp_port` needs `encapsulation: udp`");
   map.read_word("tfrc", p.tfrc.specification,
                 {{"rfc5348", TfrcSpecification::rfc5348}, {"rfc3448", TfrcSpecification::rfc3448}});
+  if (protocol == kGtfrc) p.tfrc.guarantee = sender.target;
+  add_header(map, common, p.tfrc, problems);
   if (protocol != kGtfrc) return p;
-  p.tfrc.guarantee = sender.target;
   map.read_word("guarantee", p.tfrc.reading,
                 {{"literal", Reading::literal}, {"after-slow-start", Reading::after_slow_start}});
   const Node* n = map.find("theta");

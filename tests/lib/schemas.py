@@ -10,8 +10,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROUTER, ENDPOINTS, LAB = FILES = ("config/schema.json", "endpoints/config/endpoints_schema.json", "tests/lab/scenario/scenario_schema.json")
-SENDER = ("name", "target", "application_rate", "flows", "bytes", "udp_port", "ecn", "encapsulation", "tfrc_specification", "mark", "start",
-          "gtfrc", "tfrc", "tcp", "udp")
+SENDER = ("name", "target", "application_rate", "flows", "bytes", "udp_port", "ecn", "encapsulation", "tfrc_specification", "tfrc_header",
+          "mark", "start", "gtfrc", "tfrc", "tcp", "udp")
 WIDTH = 140
 
 

@@ -225,6 +225,21 @@ TEST(ParseSender, WhichTfrcItIs) {
   EXPECT_FALSE(of_rfc3448("protocol: gtfrc, target: 1 Mbit/s, tfrc: rfc5348"));
 }
 
+// 32 bytes above 1468: packets of 1500, and as many of them per second as the rates of 1468 say.
+TEST(ParseSender, AHeaderIsSentAndNotCounted) {
+  const auto g =
+      sender_of("protocol: gtfrc, target: 800 kbit/s, rate: 1468 kbit/s, packet: 1468 B, header: 32 B");
+  const auto& p = std::get<DccpParams>(g.params);
+  EXPECT_EQ(p.common.packet, 1500_B);
+  EXPECT_EQ(p.tfrc.segment, 1500_B);
+  EXPECT_EQ(p.tfrc.guarantee, Rate::bits_per_second(817'439));
+  EXPECT_EQ(p.tfrc.application, 1500_kbps);
+  EXPECT_EQ(g.target, 800_kbps);
+  const auto tfrc = sender_of("protocol: tfrc, packet: 1000 B, header: 40 B");
+  EXPECT_EQ(std::get<DccpParams>(tfrc.params).tfrc.segment, 1040_B);
+  EXPECT_EQ(std::get<DccpParams>(tfrc.params).tfrc.application, Rate{});
+}
+
 TEST(ParseSender, TfrcIsNotGuaranteedWhatItIsMeasuredBy) {
   EXPECT_EQ(sender("movie").target, 4_Mbps);
   EXPECT_EQ(std::get<DccpParams>(sender("movie").params).tfrc.guarantee, Rate{});
