@@ -76,10 +76,12 @@ def run_arguments(words, output):
     parser.add_argument("--results", metavar="DIR", type=pathlib.Path, default=results_directory(),
                         help="directory of finished runs, which the next call reuses; shards may share it; default: build/papers in a "
                              "source tree, else ~/.cache/surety/papers")
-    options = parser.parse_args(words)
-    if options.shard and (options.report or options.markdown or options.json):
-        parser.error("--shard prints no rows: give --report, --markdown and --json to `surety-lab papers merge`")
-    return options
+    parser.add_argument("--report", metavar="DIR", type=pathlib.Path, help="draw the figures there, with the rows beside them")
+    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path,
+                        help="write the rows into this page, between its marks; experiments that were not run keep theirs")
+    parser.add_argument("--json", action="store_true", help="a line for each row")
+    parser.add_argument("--lab", default=TREE / "build/release/bin/surety-lab", help=argparse.SUPPRESS)
+    return parser.parse_args(words)
 
 
 def chosen(options):
