@@ -106,3 +106,5 @@ def test_every_claim_is_judged_and_can_fail(experiment):
 def test_the_cases_of_a_row_include_the_one_in_which_it_fails():
     experiment = rows.Experiment("e", "", [rate(rows.paper(0), off=("none", OTHER))])
     assert list(experiment.cases(False)) == [CASE, OTHER]
+    assert list(experiment.cases(True)) == [CASE]  # unless another row has it
+    assert list(rows.Experiment("e", "", [*experiment.rows, rate(None, OTHER)]).cases(True)) == [CASE, OTHER]

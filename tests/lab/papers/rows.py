@@ -4,6 +4,7 @@
 A row is a function of one run (of several cases: of one run of each, by the same seed), judged by its mean over the seeds.
 """
 import dataclasses
+import functools
 import json
 import math
 import statistics
@@ -120,8 +121,17 @@ class Experiment:
 
     def cases(self, quick):
         drawn = [case for figure in self.figures if isinstance(figure, Series) for case, _ in figure.lines.values()]
-        rows = [case for row in self.rows for case in (*row.cases, *(row.off[1] if row.off else ()))]
+        rows = [case for row in self.rows for case in (*row.cases, *self.failing(row, quick))]
         return dict.fromkeys(self.shortened(case, quick) for case in [*rows, *drawn])
+
+    def failing(self, row, quick):
+        """The cases of Row.off; with --quick only if other rows have them."""
+        cases = row.off[1] if row.off else ()
+        return cases if not quick or self.own.issuperset(cases) else ()
+
+    @functools.cached_property
+    def own(self):
+        return {case for row in self.rows for case in row.cases}
 
     def shortened(self, case, quick):
         return case.set(self.quick) if quick and self.quick else case
@@ -246,7 +256,8 @@ def evaluate(experiment, lab, seeds, quick):
                 _add(result, result.values, own)
                 result.outcomes.append(outcome)
                 result.acted = result.acted or bool(result.row.acts) and any(map(result.row.acts[1], own))
-            if result.row.off and all(other := runs_of(result.row.off[1])[0]):
+            failing = experiment.failing(result.row, quick)
+            if failing and all(other := runs_of(failing)[0]):
                 _add(result, result.off, other)
     counting.settle(results)
     return results
