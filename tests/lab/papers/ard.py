@@ -27,6 +27,7 @@ SCHEMES = {
 JAIN = {"a": (0.786, 0.990, 0.999), "b": (0.852, 0.950, 0.991)}  # Table 1
 FLOWS, FIRST, LAST, QUEUE = {"a": 4, "b": 20}, "f#1", {"a": "f#4", "b": "f#20"}, "cr1/out/assured"
 TAIL = "ard-tail-drop: the paper's unfair RIO is one of drops without randomness; by the book it is fair, and nothing is left to mend"
+DECOUPLED = "ard-decoupled: the band's model counts OUT packets alone against OUT; here all packets count"
 TAIL_DROP = {"routers.cr1.queues.q.assured.aqm": "out-tail-drop"}
 FAIRER = {"a": ("RIO",), "b": ("RIO", "ARM")}  # than the paper's
 LINK = {"a": 1200, "b": 6000}  # kbit/s
@@ -178,7 +179,8 @@ def leaky_bucket(n, duration="200 s", sample="100 ms"):  # tau
     return {**cases, "RIO": watched}
 
 
-FILLED = "ard-fig7: the paper's own TPR and lambda_in fill the bucket, as its row of arithmetic shows"
+LEVEL = {"a": "ard-level: the paper's TPR of 570 is above its lambda_in, and fills the bucket; a TPR a tenth below lambda_in gives 16 packets",
+         "b": "ard-level: with the paper's TPR of 1727 the level is 11 packets; TPR is not below lambda_in here (section 2.2)"}
 
 
 def fig7():
@@ -186,9 +188,9 @@ def fig7():
     for n in FLOWS:
         cases = leaky_bucket(n)
         rows += [*sweep("scheme", f"({n}) token level", "packets", aggregate("tokens_mean_bytes"), cases, (None, None, "0 - 15"),
-                        {"ARD": paper(0, 15)}, FILLED),
+                        {"ARD": paper(0, 15)}, LEVEL[n]),
                  *sweep("scheme", f"({n}) time with less than T_rd", "%", aggregate("below_threshold", 0.01), cases,
-                        (None, None, "stays there"), {"ARD": points(100)}, FILLED)]
+                        (None, None, "stays there"), {"ARD": points(100)}, LEVEL[n])]
         tpr, metered_in, _ = METERED[n]
         filled = (tpr - metered_in) / 8  # packets of 1000 bytes a second
         rows.append(arithmetic(f"({n}) token level, by the paper's TPR and lambda_in", "packets", min(60, 100 * filled), "0 - 15", paper(0, 15),
@@ -234,7 +236,7 @@ def meters():
 def tail_drop():
     rows, drawn, red = [], [], networks()
     for n, cases in networks(TAIL_DROP).items():
-        index = sweep("scheme", f"({n}) Jain's index", "", fairness("f#*"), cases, JAIN[n], model(0.91, 0.99), "unknown",
+        index = sweep("scheme", f"({n}) Jain's index", "", fairness("f#*"), cases, JAIN[n], model(0.91, 0.99), DECOUPLED,
                       off=("RED's chance", red[n]))
         rows += [*index, *metered(n, cases, {("a", "TPR"): SUM, ("a", "lambda_out"): SUM}), *sweep("scheme", f"({n}) sd of the throughputs", "kbit/s", sd("delivered_bps"), cases),
                  *sweep("scheme", f"({n}) utilisation", "%", utilisation(QUEUE), cases)]

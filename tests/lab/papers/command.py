@@ -7,6 +7,7 @@ Exit status: 0; 1 when a row misses and nobody has looked at it (Row.why), when 
 are stored. `merge` fails without a row when a run is missing.
 """
 import argparse
+import dataclasses
 import fnmatch
 import importlib
 import json
@@ -36,7 +37,10 @@ def results_directory():
 
 
 def papers():
-    return [importlib.import_module(f"{__package__}.{name}").PAPER for name in NAMES]
+    """Each with the causes of its misses behind it."""
+    causes = importlib.import_module(f"{__package__}.causes").CAUSES
+    found = [importlib.import_module(f"{__package__}.{name}").PAPER for name in NAMES]
+    return [dataclasses.replace(paper, experiments=[*paper.experiments, *causes.get(paper.name, ())]) for paper in found]
 
 
 def positive(text):
@@ -49,7 +53,8 @@ def positive(text):
 def arguments(words):
     output = argparse.ArgumentParser(add_help=False)
     output.add_argument("--report", metavar="DIR", type=pathlib.Path, help="draw the figures there, with the rows beside them")
-    output.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the rows into this page, between its marks; experiments that were not run keep theirs")
+    output.add_argument("--markdown", metavar="FILE", type=pathlib.Path,
+                        help="write the rows into this page, between its marks; experiments that were not run keep theirs")
     output.add_argument("--json", action="store_true", help="a line for each row")
     output.add_argument("--lab", default=TREE / "build/release/bin/surety-lab", help=argparse.SUPPRESS)
     return merge_arguments(words[1:], output) if words[:1] == ["merge"] else run_arguments(words, output)
@@ -76,12 +81,10 @@ def run_arguments(words, output):
     parser.add_argument("--results", metavar="DIR", type=pathlib.Path, default=results_directory(),
                         help="directory of finished runs, which the next call reuses; shards may share it; default: build/papers in a "
                              "source tree, else ~/.cache/surety/papers")
-    parser.add_argument("--report", metavar="DIR", type=pathlib.Path, help="draw the figures there, with the rows beside them")
-    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path,
-                        help="write the rows into this page, between its marks; experiments that were not run keep theirs")
-    parser.add_argument("--json", action="store_true", help="a line for each row")
-    parser.add_argument("--lab", default=TREE / "build/release/bin/surety-lab", help=argparse.SUPPRESS)
-    return parser.parse_args(words)
+    options = parser.parse_args(words)
+    if options.shard and (options.report or options.markdown or options.json):
+        parser.error("--shard prints no rows: give --report, --markdown and --json to `surety-lab papers merge`")
+    return options
 
 
 def chosen(options):

@@ -84,6 +84,7 @@ window20 = tcp_only.set({f"senders.{s}.{key}": value for s in ("long", "short")
 OVER = {"routers.edge.services.long.rate": "600 kbit/s", "senders.long.target": "600 kbit/s"}
 long, short = delivered("long"), delivered("short")
 
+HEADER = "gtfrc-header: 32 bytes above the packet, and the guarantee after slow start"
 LDROPS_OPEN = ("open: of OUT, with 32 bytes of header above the packet and the guarantee after slow start: ldrops 43 % in Table 1(b), 47 in 2(b), edrops "
                "there 4.7; with early drops rare, as in the paper's simulator once count x p_b exceeds 1: 45, 50 and 0.8")
 GTFRC, TFRC = ("gTFRC", gtfrc), ("TFRC", two)
@@ -128,7 +129,7 @@ fig4 = Experiment("gtfrc-fig4", "Fig. 4 and Table 2: the same against NewReno on
     row("(b) NewReno, short flow arriving", "kbit/s", arriving("short"), gtfrc_against_tcp),
     *table("Table 2(a)", against_tcp, 87.1, 0.04, 3.0, 5.0, (ns2(82, 91), NO_IN, points(3), points(5)), off=GTFRC4),
     *table("Table 2(b)", gtfrc_against_tcp, 94.6, 0.07, 56.3, 1.0, (points(94.6), NO_IN, points(56.3), points(1)),
-           ("unknown", "", LDROPS_OPEN, LDROPS_OPEN), TFRC4),
+           (HEADER, "", LDROPS_OPEN, LDROPS_OPEN), TFRC4),
 ], (over_time("Fig. 4(a): TFRC and NewReno", against_tcp), over_time("Fig. 4(b): gTFRC and NewReno", gtfrc_against_tcp)))
 
 # The text speaks of (a) alone. Its own claim, that the round-trip times decide and not the contracts, needs the other way round.

@@ -15,7 +15,7 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from papers import command, lab, rows, shards, table, tfrc  # noqa: E402
+from papers import command, lab, rows, shards, table  # noqa: E402
 
 PROGRAM = """#!/usr/bin/python3 -IS
 import json, pathlib, sys, time
@@ -208,8 +208,7 @@ def test_a_shard_that_a_signal_ends_says_what_is_stored(bench):
     while not len(list(bench.results.glob("*.json"))) == 5 and time.monotonic() < deadline:
         time.sleep(0.05)
     process.terminate()
-    runs = 4 * next(len(each.cases(False)) for each in tfrc.PAPER.experiments if each.name == "tfrc-end")
-    assert process.communicate(timeout=20)[0] == f"shard 0/1: 4 of {runs} runs are stored\n" and process.returncode == 128 + signal.SIGTERM
+    assert process.communicate(timeout=20)[0] == f"shard 0/1: 4 of {4 * len(EXPERIMENTS['tfrc-end'].cases(False))} runs are stored\n" and process.returncode == 128 + signal.SIGTERM
 
 
 @pytest.mark.parametrize("change, told", [
