@@ -45,6 +45,13 @@ def decode(directory):
     return [dict(zip(FIELDS, line.split("\t"), strict=True)) for line in text.splitlines()]
 
 
+def expert_items(directory):
+    """What `tshark -z expert` reports of the capture that decode() wrote there: nothing, or a table for each severity."""
+    command = ["tshark", "-r", directory / "dccp.pcap", "-X", f"lua_script:{directory / 'udp.lua'}", "-o", "dccp.check_checksum:TRUE",
+               "-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-q", "-z", "expert,chat"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
 @unittest.skipUnless(shutil.which("tshark"), "tshark is not installed")
 @unittest.skipUnless(DUMP.exists(), f"no {DUMP}; build it, or name it with DCCP_DUMP=")
 class DccpGolden(unittest.TestCase):
@@ -52,6 +59,7 @@ class DccpGolden(unittest.TestCase):
     def setUpClass(cls):
         with tempfile.TemporaryDirectory() as directory:
             cls.packets = decode(pathlib.Path(directory))
+            cls.expert_items = expert_items(pathlib.Path(directory))
 
     def conversation(self, port):
         if port in (UDP_V4, UDP_V6) and not SEES_UDP:
@@ -72,6 +80,11 @@ class DccpGolden(unittest.TestCase):
                 self.assertEqual(p["dccp.checksum.status"], "1")
                 self.assertEqual(p["udp.checksum.status"], "1" if ":udp:" in p["frame.protocols"] else "")
                 self.assertEqual(p["ip.checksum.status"], "1" if ":ip:" in p["frame.protocols"] else "")
+
+    def test_no_expert_items_over_all_types_of_packets(self):
+        for ports in ((NATIVE_V4, NATIVE_V6), (UDP_V4, UDP_V6)):
+            self.assertEqual(set().union(*map(self.counts, ports)), set(TYPES))
+        self.assertEqual(self.expert_items, "")
 
     def test_each_conversation_has_its_encapsulation(self):
         for port, layers in ((NATIVE_V4, "raw:ip:dccp"), (NATIVE_V6, "raw:ipv6:dccp"), (UDP_V4, "raw:ip:udp:dccp"),
