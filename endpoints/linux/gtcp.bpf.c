@@ -2,7 +2,8 @@
 // GTCP as a congestion control of Linux (BPF struct_ops): TCP_CONGESTION=gtcp for any program, `iperf3 -C
 // gtcp`. cwnd = cwnd_G + cwnd_BE, where cwnd_G is the reserved rate times the kernel's own minimum RTT; only
 // the best-effort part ever gives way. Paper: "Enhancing TCP for Networks with Guaranteed Bandwidth
-// Services", section III. Without a reservation it is the kernel's Reno, to the segment.
+// Services", section III. Without a reservation it is the kernel's Reno, to the segment; attached as
+// gtcp_cubic, the best-effort part follows CUBIC (gtcp_cubic.h) instead of Reno.
 //
 // Parts of the paper that are here, and the kernel's own way of others:
 //
@@ -30,6 +31,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "gtcp_cubic.h"
 #include "gtcp_kernel.h"
 #include "gtcp_maps.h"
 #include "gtcp_window.h"
@@ -70,7 +72,10 @@ struct gtcp_flow {
   __u32 delivered;  // the kernel's count when `owed` was last looked at
   __u8 own_ssthresh;
   __u8 counted;
+  __u8 is_cubic;
+  struct gtcp_cubic cubic;
 };
+_Static_assert(sizeof(struct gtcp_flow) <= sizeof(((struct inet_connection_sock*)0)->icsk_ca_priv), "");
 
 #define COUNT(field)                                                       \
   do {                                                                     \
@@ -139,14 +144,20 @@ static __always_inline int is_cwnd_limited(const struct tcp_sock* tp, __u32 slow
   return tp->snd_cwnd < slow_start_end && tp->snd_cwnd < 2 * tp->max_packets_out;
 }
 
-SEC("struct_ops/gtcp_init")
-void BPF_PROG(gtcp_init, struct sock* sk) {
+static __always_inline __u64 now_ms(void) {
+  return bpf_ktime_get_ns() / 1000000;
+}
+
+static __always_inline void begin_flow(struct sock* sk, int is_cubic) {
   struct gtcp_flow* flow = flow_of(sk);
   struct destination to = {};
+  const struct gtcp_cubic none = {};
   flow->owed = 0;
   flow->delivered = 0;
   flow->own_ssthresh = 0;
   flow->counted = 1;
+  flow->is_cubic = is_cubic != 0;
+  flow->cubic = none;
   COUNT(connections);
   const struct gtcp_socket* own = bpf_sk_storage_get(&gtcp_sockets, sk, 0, 0);
   if (own) {
@@ -160,6 +171,16 @@ void BPF_PROG(gtcp_init, struct sock* sk) {
   if (reservation->bytes_per_second) COUNT(reserved);
 }
 
+SEC("struct_ops/gtcp_init")
+void BPF_PROG(gtcp_init, struct sock* sk) {
+  begin_flow(sk, 0);
+}
+
+SEC("struct_ops/gtcp_cubic_init")
+void BPF_PROG(gtcp_cubic_init, struct sock* sk) {
+  begin_flow(sk, 1);
+}
+
 SEC("struct_ops/gtcp_release")
 void BPF_PROG(gtcp_release, struct sock* sk) {
   if (flow_of(sk)->counted) COUNT(closed);  // older kernels release what they did not initialise
@@ -168,12 +189,22 @@ void BPF_PROG(gtcp_release, struct sock* sk) {
 SEC("struct_ops/gtcp_cong_avoid")
 void BPF_PROG(gtcp_cong_avoid, struct sock* sk, __u32 ack, __u32 acked) {
   struct tcp_sock* tp = tcp_sk(sk);
-  const struct gtcp_flow* flow = flow_of(sk);
+  struct gtcp_flow* flow = flow_of(sk);
   const __u32 ssthresh = tp->snd_ssthresh;
   __u32 slow_start_end = ssthresh;
   if (!flow->own_ssthresh && tp->snd_cwnd >= ssthresh)
     slow_start_end = gtcp_slow_start_end(ssthresh, reserved_window(sk), 0);
-  if (!is_cwnd_limited(tp, slow_start_end)) return;
+  if (!is_cwnd_limited(tp, slow_start_end)) {
+    if (flow->is_cubic) gtcp_cubic_pause(&flow->cubic, now_ms());
+    return;
+  }
+  if (flow->is_cubic && tp->snd_cwnd >= slow_start_end) {
+    const __u32 cwnd = tp->snd_cwnd, reserved = reserved_window(sk);
+    const __u32 grown = gtcp_cubic_grow(&flow->cubic, cwnd > reserved ? cwnd - reserved : 1, cwnd, acked,
+                                        now_ms(), (tp->srtt_us >> 3) / 1000);
+    tp->snd_cwnd = cwnd + grown < tp->snd_cwnd_clamp ? cwnd + grown : tp->snd_cwnd_clamp;
+    return;
+  }
   const struct gtcp_window now = {.cwnd = tp->snd_cwnd, .count = tp->snd_cwnd_cnt};
   const struct gtcp_window next = gtcp_grow(now, slow_start_end, acked, tp->snd_cwnd_clamp);
   tp->snd_cwnd = next.cwnd;
@@ -185,7 +216,10 @@ __u32 BPF_PROG(gtcp_ssthresh_op, struct sock* sk) {
   struct gtcp_flow* flow = flow_of(sk);
   flow->own_ssthresh = 1;
   COUNT(reductions);
-  return gtcp_ssthresh(tcp_sk(sk)->snd_cwnd, reserved_window(sk), flow->owed);
+  const __u32 cwnd = tcp_sk(sk)->snd_cwnd, reserved = reserved_window(sk);
+  if (!flow->is_cubic) return gtcp_ssthresh(cwnd, reserved, flow->owed);
+  const __u32 held = reserved > flow->owed ? reserved - flow->owed : 0;
+  return reserved + gtcp_cubic_reduce(&flow->cubic, cwnd > held ? cwnd - held : 0);
 }
 
 SEC("struct_ops/gtcp_set_state")
@@ -195,6 +229,7 @@ void BPF_PROG(gtcp_set_state, struct sock* sk, __u8 state) {
   if (state == TCP_CA_LOSS) {
     flow->owed = gtcp_owed_after_timeout(tp->snd_cwnd, reserved_window(sk));
     flow->delivered = tp->delivered;
+    flow->cubic.largest = 0; /* after a timeout K is 0 (RFC 9438, 4.8) */
     COUNT(timeouts);
     return;
   }
@@ -228,6 +263,19 @@ __u32 BPF_PROG(gtcp_undo_cwnd, struct sock* sk) {
 SEC(".struct_ops")
 struct tcp_congestion_ops gtcp = {
     .init = (void*)gtcp_init,
+    .release = (void*)gtcp_release,
+    .cong_avoid = (void*)gtcp_cong_avoid,
+    .ssthresh = (void*)gtcp_ssthresh_op,
+    .set_state = (void*)gtcp_set_state,
+    .pkts_acked = (void*)gtcp_pkts_acked,
+    .undo_cwnd = (void*)gtcp_undo_cwnd,
+    .name = GTCP_NAME,
+};
+
+// The other choice of `surety-gtcp attach`, under the same name.
+SEC(".struct_ops")
+struct tcp_congestion_ops gtcp_cubic = {
+    .init = (void*)gtcp_cubic_init,
     .release = (void*)gtcp_release,
     .cong_avoid = (void*)gtcp_cong_avoid,
     .ssthresh = (void*)gtcp_ssthresh_op,

@@ -71,7 +71,8 @@ std::vector<Fd> registering_maps() {
     bpf_map_info info{};
     std::uint32_t size = sizeof(info);
     if (!map || bpf_obj_get_info_by_fd(map.get(), &info, &size) != 0) continue;
-    if (info.type == BPF_MAP_TYPE_STRUCT_OPS && std::string_view(info.name) == GTCP_NAME)
+    const std::string_view name(info.name);
+    if (info.type == BPF_MAP_TYPE_STRUCT_OPS && (name == GTCP_NAME || name == GTCP_CUBIC_MAP))
       found.push_back(std::move(map));
   }
   return found;
@@ -111,8 +112,9 @@ LoadedGtcp::LoadedGtcp(const std::string& pins) {
   }
 }
 
-void LoadedGtcp::register_gtcp() {
-  bpf_link* link = bpf_map__attach_struct_ops(bpf_object__find_map_by_name(object_.get(), GTCP_NAME));
+void LoadedGtcp::register_gtcp(bool cubic) {
+  const char* name = cubic ? GTCP_CUBIC_MAP : GTCP_NAME;
+  bpf_link* link = bpf_map__attach_struct_ops(bpf_object__find_map_by_name(object_.get(), name));
   if (link == nullptr) refuse("cannot register gtcp", errno);
   // Without this the link's end would unregister; the kernel keeps what is registered.
   bpf_link__disconnect(link);
@@ -123,7 +125,7 @@ bool gtcp_attached() {
   return is_in(GTCP_NAME, kAvailable);
 }
 
-void attach_gtcp(const std::vector<Reservation>& reservations, const std::string& pins) {
+void attach_gtcp(const std::vector<Reservation>& reservations, const std::string& pins, bool cubic) {
   check_kernel(kernel_btf());
   if (gtcp_attached())
     throw std::runtime_error(
@@ -134,7 +136,7 @@ void attach_gtcp(const std::vector<Reservation>& reservations, const std::string
   try {
     GtcpReservations gtcp(pins);
     for (const auto& r : reservations) gtcp.reserve(r.to, r.rate);
-    loaded.register_gtcp();
+    loaded.register_gtcp(cubic);
   } catch (...) {
     remove_pins(pins);
     throw;

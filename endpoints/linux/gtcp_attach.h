@@ -37,8 +37,8 @@ class LoadedGtcp {
   // Pins the maps in a directory that is made for them; the file system of its parent is mounted if there is
   // none. Leaves nothing behind when it throws.
   explicit LoadedGtcp(const std::string& pins);
-  // Sockets may choose it from now on, until detach_gtcp().
-  void register_gtcp();
+  // Sockets may choose it from now on, until detach_gtcp(). `cubic`: the best-effort part follows CUBIC.
+  void register_gtcp(bool cubic = false);
 
  private:
   struct Close {
@@ -50,7 +50,8 @@ class LoadedGtcp {
 bool gtcp_attached();
 // Loads, reserves and registers, or leaves all as it was.
 // Needs CAP_BPF, CAP_NET_ADMIN and CAP_SYS_ADMIN (root).
-void attach_gtcp(const std::vector<Reservation>& reservations, const std::string& pins = kGtcpPins);
+void attach_gtcp(const std::vector<Reservation>& reservations, const std::string& pins = kGtcpPins,
+                 bool cubic = false);
 // Connections that use it keep it; new ones cannot choose it.
 void detach_gtcp(const std::string& pins = kGtcpPins);
 

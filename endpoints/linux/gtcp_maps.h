@@ -5,7 +5,8 @@
 
 #include <linux/types.h>
 
-#define GTCP_NAME "gtcp" /* of the congestion control, and of the map that registers it */
+#define GTCP_NAME "gtcp"            /* of the congestion control, and of the map that registers it */
+#define GTCP_CUBIC_MAP "gtcp_cubic" /* the map that registers it with CUBIC */
 #define GTCP_PREFIXES_V4 "gtcp_v4"
 #define GTCP_PREFIXES_V6 "gtcp_v6"
 #define GTCP_SOCKETS "gtcp_sockets"

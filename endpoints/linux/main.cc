@@ -26,7 +26,7 @@ struct Request {
   std::vector<std::string> reserve;
   std::string unreserved, prefix, rate;
   int pid = 0, fd = -1;
-  bool allow = false, json = false;
+  bool allow = false, cubic = false, json = false;
 };
 
 Rate rate_of(const std::string& text) {
@@ -57,7 +57,7 @@ void attach(const Request& request) {
   std::vector<Reservation> reservations;
   reservations.reserve(texts.size());
   for (const auto& text : texts) reservations.push_back(reservation_of(text));
-  attach_gtcp(reservations);
+  attach_gtcp(reservations, kGtcpPins, request.cubic);
   if (request.allow) allow_gtcp();
 }
 
@@ -109,6 +109,8 @@ int main(int argc, char** argv) {
                         "reserved rate of each connection to a prefix: 10.2.0.0/16=4Mbit/s");
   attaching->add_option("--default", request.unreserved,
                         "reserved rate of each connection to other destinations; default: none");
+  attaching->add_flag("--cubic", request.cubic,
+                      "let the best-effort part of the window follow CUBIC (RFC 9438); default: Reno");
   attaching->add_flag(
       "--allow", request.allow,
       "let every user choose it (net.ipv4.tcp_allowed_congestion_control); default: CAP_NET_ADMIN only");

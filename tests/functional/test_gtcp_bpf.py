@@ -240,3 +240,15 @@ def test_a_timeout_costs_best_effort_only_and_without_a_reservation_it_is_reno(a
         assert lost["ssthresh"] == reserved + (before["cwnd"] - reserved) // 2
         assert after["cwnd"] >= reserved
     assert timeouts >= 2
+
+
+def test_with_cubic_a_timeout_leaves_seven_tenths_of_best_effort(attach):
+    attach("--cubic", "--reserve", "10.31.0.0/24=10Mbit/s")
+    with Network() as network, contextlib.ExitStack() as stack:
+        stream = Stream(network, "gtcp", 0)
+        stack.callback(stream.end)
+        before, lost, after = timeout(stream)
+    reserved = math.ceil(10 * MEGABIT / 8 * before["min_rtt"] / 1500)
+    assert before["segments_in"] == lost["segments_in"], "the window may have changed between its last sample and the timeout"
+    assert lost["ssthresh"] == reserved + (before["cwnd"] - reserved) * 7 // 10
+    assert after["cwnd"] >= reserved
