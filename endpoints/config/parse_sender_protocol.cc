@@ -48,6 +48,8 @@ constexpr std::array kOptions{
     Option{"header", kDccp, "tfrc and gtfrc"},
     Option{"guarantee", kGtfrc, "gtfrc"},
     Option{"theta", kGtfrc, "gtfrc"},
+    Option{"excess", kGtfrc, "gtfrc"},
+    Option{"repair", kGtfrc, "gtfrc"},
     Option{"window", kTcp, "TCP"},
     Option{"initial_window", kTcp, "TCP"},
     Option{"initial_ssthresh", kTcp, "TCP"},
@@ -133,6 +135,9 @@ DccpParams read_dccp(MapReader& map, Protocol protocol, const Sender& sender, Se
   if (protocol != kGtfrc) return p;
   map.read_word("guarantee", p.tfrc.reading,
                 {{"literal", Reading::literal}, {"after-slow-start", Reading::after_slow_start}});
+  map.read_word("excess", p.tfrc.fair, {{"paper", false}, {"fair", true}});
+  if (map.read("repair", p.tfrc.repair) && p.tfrc.repair < sender.target)
+    problems.error(map.at("repair"), "`repair` is at least the target");
   const Node* n = map.find("theta");
   const auto theta = n ? value_of(*n, "a number like `2`", parse_number, problems) : std::nullopt;
   if (theta && *theta < 1)

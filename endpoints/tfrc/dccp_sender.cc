@@ -141,15 +141,22 @@ void DccpSender::on_feedback(const dccp::Packet& p, Time now) {
   const Time sent = now - since;
   if (sent + dccp::kTick < start_ || held > since + dccp::kTick) return;
   feedback_sequence_ = sequence;
-  const bool event = losses_.on_feedback(sequence_.acknowledged(p.ack), f);
+  const std::uint64_t ack = sequence_.acknowledged(p.ack);
+  const bool event = losses_.on_feedback(ack, f);
   const Time reported = sent + held;
-  arrived_bytes_ += *f.receive_rate * seconds(std::max(reported - reported_until_, Duration::zero()));
+  const double arrived = *f.receive_rate * seconds(std::max(reported - reported_until_, Duration::zero()));
+  arrived_bytes_ += arrived;
   reported_until_ = std::max(reported_until_, reported);
+  if (acknowledged_ != 0 && ack > acknowledged_)
+    lost_.on_report(static_cast<double>(ack - acknowledged_),
+                    arrived / static_cast<double>(params_.common.packet.count()));
+  if (*f.receive_rate > 0) acknowledged_ = std::max(acknowledged_, ack);
   tfrc_.on_feedback({.sent = sent,
                      .rtt_sample = std::max(since - held, kLeastRtt),
                      .receive_rate = *f.receive_rate,
                      .loss_event_rate = dccp::loss_event_rate(f),
-                     .new_loss_event = event},
+                     .new_loss_event = event,
+                     .lost = lost_.value()},
                     now);
 }
 

@@ -22,6 +22,7 @@
 #include "endpoints/tfrc/dccp_connection.h"
 #include "endpoints/tfrc/dccp_feedback.h"
 #include "endpoints/tfrc/dccp_params.h"
+#include "endpoints/tfrc/lost_part.h"
 #include "endpoints/tfrc/tfrc.h"
 
 namespace surety::endpoints {
@@ -59,6 +60,8 @@ class DccpSender final : public DccpConnection {
   std::uint64_t feedback_sequence_ = 0;  // sequence number of the newest feedback
   double arrived_bytes_ = 0;             // IP bytes, by X_recv
   dccp::LossAccount losses_;
+  LostPart lost_;
+  std::uint64_t acknowledged_ = 0;  // number in the newest feedback with a rate; 0: none
 };
 static_assert(sizeof(DccpSender) <= kEngineBytes);
 

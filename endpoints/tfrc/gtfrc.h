@@ -6,6 +6,15 @@
 //   after_slow_start                    from the first loss event on
 //   theta > 0 and X < g / theta         G = X: the network breaks the guarantee (the paper's section 4)
 //
+// Beyond the paper, each by itself:
+//
+//   fair, from the first loss event on  G = g + X_be, the rate of a TCP flow above g (excess_share.h)
+//   repair > g                          G is at least g / (1 - lost part), up to repair: g is delivered
+//
+// A network that keeps the contract drops no packet of g for lack of capacity, so that repair is no answer to
+// congestion. In a network that has committed more, the sender reaches `repair`: its packets beyond the
+// contract are OUT, and IN packets of others stay protected. theta ends that.
+//
 // A sender that is still climbing is below g / theta for no fault of the network: it takes a loss event, or a
 // nofeedback timer that expired, to call the guarantee broken. All rates are bytes/s of IP packets.
 #pragma once
@@ -25,6 +34,8 @@ struct Guarantee {
   double g = 0;      // 0: plain TFRC
   double theta = 0;  // 0: kept whatever X is
   GuaranteeReading reading = GuaranteeReading::literal;
+  bool fair = false;
+  double repair = 0;  // bytes/s; not above g: none
 
   // State of TFRC that the rule needs.
   struct State {
@@ -32,6 +43,8 @@ struct Guarantee {
     bool feedback = false;   // any so far
     bool loss = false;       // a loss event so far: slow start is over
     bool cut_short = false;  // the nofeedback timer has reduced X and no feedback came since
+    double excess = 0;       // X_be as a part of X
+    double lost = 0;         // the lost part of the packets
   };
 
   bool broken(const State& s) const {
@@ -42,7 +55,13 @@ struct Guarantee {
     const bool begun = reading == GuaranteeReading::literal ? s.feedback : s.feedback && s.loss;
     return begun && !(theta > 0 && broken(s));
   }
-  double rate(const State& s) const { return in_force(s) ? std::max(g, s.x) : s.x; }
+  double rate(const State& s) const {
+    if (!in_force(s)) return s.x;
+    const double least = std::max(g, std::min(repair, g / (1 - std::min(s.lost, kMostLost))));
+    return std::max(least, fair && s.loss ? g + s.excess * s.x : s.x);
+  }
+
+  static constexpr double kMostLost = 0.99;
 };
 
 }  // namespace surety::endpoints

@@ -24,7 +24,8 @@ TfrcSender::TfrcSender(const TfrcParams& params, Time start)
       rfc3448_(params.specification == TfrcSpecification::rfc3448),
       last_doubled_(start - SenderRtt::kMost),
       receive_rates_(start),
-      guarantee_{params.guarantee.bytes_per_second(), params.theta, params.reading} {
+      guarantee_{params.guarantee.bytes_per_second(), params.theta, params.reading, params.fair,
+                 params.repair.bytes_per_second()} {
   set_x(segment(), LimitedBy::slow_start, start);
 }
 
@@ -33,6 +34,7 @@ void TfrcSender::on_sent(Time now) {
   limits_.on_sent(pacer_.on_sent(now), now);
   if (first) restart_timer(now);
   idle_ = false;
+  ++sent_;
 }
 
 void TfrcSender::sample_rtt(Duration r, Time now) {
@@ -67,8 +69,10 @@ void TfrcSender::on_feedback(const Feedback& f, Time now) {
   state_.feedback = true;
   state_.loss = p > 0;
   state_.cut_short = false;
+  state_.lost = clamped(f.lost, 1);
   sample_rtt(f.rtt_sample, now);
   equation_ = tfrc_throughput(pacer_.segment(), rtt_.value(), p_);
+  if (guarantee_.fair) share_excess(f.rtt_sample, loss, now);
   if (first && !rfc3448_) {
     begin_at_initial_rate(now);
     limits_.on_feedback(f.sent, rtt_.value());
@@ -76,6 +80,16 @@ void TfrcSender::on_feedback(const Feedback& f, Time now) {
     apply(receive_limit(f.sent, loss, now), now);
   }
   restart_timer(now);
+}
+
+// The receive rate and the nofeedback timer limit X_be in the proportion in which they limit X.
+void TfrcSender::share_excess(Duration rtt_sample, bool loss, Time now) {
+  const double of_g = guarantee_.g * seconds(now - shared_at_) / segment();
+  excess_.on_report(sent_ - of_g, std::clamp(rtt_sample, SenderRtt::kLeast, SenderRtt::kMost));
+  if (loss) excess_.on_loss_event(pacer_.segment(), rtt_.value(), rate() - guarantee_.g);
+  if (p_ > 0) state_.excess = excess_.rate(pacer_.segment(), rtt_.value()) / equation_;
+  shared_at_ = now;
+  sent_ = 0;
 }
 
 // Step 4, its first half: what X_recv_set becomes, and recv_limit.

@@ -29,6 +29,7 @@
 
 #include "conditioners/units.h"
 #include "endpoints/engine/flow_reading.h"
+#include "endpoints/tfrc/excess_share.h"
 #include "endpoints/tfrc/gtfrc.h"
 #include "endpoints/tfrc/pacer.h"
 #include "endpoints/tfrc/receive_rate.h"
@@ -46,6 +47,8 @@ struct TfrcParams {
   using Reading = GuaranteeReading;
   Reading reading = Reading::literal;
   double theta = 0;    // paper section 4: X < g / theta gives the guarantee up; 0: never
+  bool fair = false;   // gTFRC: above g, the share of a TCP flow; false: G = max(g, X), the paper
+  Rate repair{};       // gTFRC: G = g / (1 - lost part) up to this rate; zero: not above g
   Rate application{};  // the application offers no more than this; zero: as much as may be sent
 };
 
@@ -57,6 +60,7 @@ class TfrcSender {
     double receive_rate = 0;      // X_recv, bytes/s of IP packets
     double loss_event_rate = 0;   // p
     bool new_loss_event = false;  // since the last feedback (also: p grew, which is noticed without it)
+    double lost = 0;              // the lost part of the packets (LostPart)
   };
 
   // `start`: when the application begins to offer packets.
@@ -84,6 +88,7 @@ class TfrcSender {
 
  private:
   void sample_rtt(Duration r, Time now);
+  void share_excess(Duration rtt_sample, bool loss, Time now);
   void begin_at_initial_rate(Time now);
   double receive_limit(Time sent, bool loss, Time now);
   void apply(double limit, Time now);
@@ -112,9 +117,12 @@ class TfrcSender {
   Time last_doubled_{};      // tld
   ReceiveRateSet receive_rates_;
   Guarantee guarantee_;
+  ExcessShare excess_;
+  Time shared_at_{};        // the last feedback
+  std::uint32_t sent_ = 0;  // packets since then
   std::uint64_t timeouts_ = 0;
 };
-static_assert(sizeof(TfrcSender) <= 400);
+static_assert(sizeof(TfrcSender) <= 528);
 
 // The TCP throughput equation of TFRC (RFC 5348 3.1) and its inverse.
 //

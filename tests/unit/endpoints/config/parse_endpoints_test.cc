@@ -215,6 +215,17 @@ TEST(ParseSender, Gtfrc) {
   EXPECT_EQ(std::get<DccpParams>(sender("camera").params).tfrc.theta, 0);
 }
 
+TEST(ParseSender, WhatGtfrcDoesBeyondThePaper) {
+  const auto gtfrc = [](const std::string& options) {
+    return std::get<DccpParams>(sender_of("protocol: gtfrc, target: 2 Mbit/s" + options).params).tfrc;
+  };
+  EXPECT_FALSE(gtfrc("").fair);
+  EXPECT_EQ(gtfrc("").repair, Rate{});
+  EXPECT_FALSE(gtfrc(", excess: paper").fair);
+  EXPECT_TRUE(gtfrc(", excess: fair").fair);
+  EXPECT_EQ(gtfrc(", repair: 2.2 Mbit/s").repair, 2200_kbps);
+}
+
 TEST(ParseSender, WhichTfrcItIs) {
   const auto of_rfc3448 = [](const char* options) {
     return std::get<DccpParams>(sender_of(options).params).tfrc.specification == TfrcSpecification::rfc3448;

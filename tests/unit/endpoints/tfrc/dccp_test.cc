@@ -200,6 +200,18 @@ TEST(Dccp, AGuaranteeHoldsUnderLoss) {
   EXPECT_LT(throughput(plain, 30s, 330s), 150e3);
 }
 
+TEST(Dccp, RepairDeliversTheGuaranteeUnderLoss) {
+  DccpParams p;
+  p.tfrc.guarantee = 800_kbps;
+  p.tfrc.repair = 880_kbps;
+  Conversation c(p);
+  c.wire.there.delay = c.wire.back.delay = 320ms;
+  c.wire.there.drop = random_loss(0.05);
+  EXPECT_NEAR(throughput(c, 30s, 330s), 800e3, 0.01 * 800e3);
+  c.wire.there.drop = random_loss(0.3);  // beyond what it may make up for
+  EXPECT_NEAR(throughput(c, 360s, 660s), 0.7 * 880e3, 0.02 * 880e3);
+}
+
 TEST(Dccp, WindowCounterCountsQuartersOfTheRoundTrip) {
   Conversation c(offering(2_Mbps), {at(0s), at(3s)});
   c.wire.there.delay = c.wire.back.delay = 50ms;

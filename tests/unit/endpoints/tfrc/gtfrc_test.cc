@@ -75,6 +75,57 @@ TEST(Gtfrc, WithoutThetaBrokenIsReportedAndNotActedOn) {
   EXPECT_EQ(g.rate(s), 100);
 }
 
+// Beyond the paper
+
+TEST(Gtfrc, FairAddsTheShareOfTheExcessFromTheFirstLossOn) {
+  const Guarantee g{.g = 100, .fair = true};
+  Guarantee::State s = kLossy;
+  s.excess = 0.25;
+  EXPECT_EQ(g.rate(s), 102.5);
+  s.x = 400;
+  EXPECT_EQ(g.rate(s), 200);  // and not max(g, X)
+  s.loss = false;
+  EXPECT_EQ(g.rate(s), 400);
+  s.feedback = false;
+  EXPECT_EQ(g.rate(s), 400);
+}
+
+TEST(Gtfrc, ThetaGivesUpAFairFlowToo) {
+  const Guarantee g{.g = 100, .theta = 4, .fair = true};
+  Guarantee::State s = kLossy;
+  s.excess = 0.25;
+  EXPECT_EQ(g.rate(s), 10);
+}
+
+TEST(Gtfrc, RepairSendsWhatIsLostOfGOnTop) {
+  const Guarantee g{.g = 100, .repair = 120};
+  Guarantee::State s = kLossy;
+  EXPECT_EQ(g.rate(s), 100);
+  s.lost = 0.05;
+  EXPECT_DOUBLE_EQ(g.rate(s), 100 / 0.95);
+  s.x = 110;
+  EXPECT_EQ(g.rate(s), 110);  // g is delivered by this much already
+}
+
+TEST(Gtfrc, RepairIsBoundedWhateverIsLost) {
+  const Guarantee g{.g = 100, .repair = 120};
+  for (const double lost : {0.2, 0.5, 1.0}) {
+    Guarantee::State s = kLossy;
+    s.lost = lost;
+    EXPECT_EQ(g.rate(s), 120);
+  }
+  Guarantee::State silent = kSilent;
+  silent.lost = 0.5;
+  EXPECT_EQ(g.rate(silent), 10);
+}
+
+TEST(Gtfrc, WithoutRepairNothingIsSentOnTop) {
+  const Guarantee g{.g = 100};
+  Guarantee::State s = kLossy;
+  s.lost = 0.5;
+  EXPECT_EQ(g.rate(s), 100);
+}
+
 // gTFRC in the sender
 
 constexpr Rate kGuarantee = Rate::bytes_per_second(100'000);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The part of a TFRC flow's packets that is lost, for a sender that has no report of each packet: CCID 3
+// reports the rate that arrived (RFC 4342 8.3), and the sender counts what it sent. (The loss event rate p
+// counts the losses of a round-trip time as one, and the Loss Intervals all packets between them as lost.)
+//
+// The mean is over about the last kPackets packets. Reports with an error of their own (a peer that counts
+// payload without headers) make the part too large; the user of this class bounds what depends on it.
+#pragma once
+
+#include <algorithm>
+
+namespace surety::endpoints {
+
+class LostPart {
+ public:
+  static constexpr double kPackets = 500, kLeastPackets = 50;
+
+  // Counts a report: `sent` packets since the report before, of which `arrived` arrived (the reported rate
+  // times the time between the reports).
+  void on_report(double sent, double arrived) {
+    const double keep = std::max(0.0, 1 - sent / kPackets);
+    sent_ = sent_ * keep + sent;
+    arrived_ = arrived_ * keep + arrived;
+  }
+  // In [0, 1]; 0 while fewer than kLeastPackets are counted.
+  double value() const { return sent_ < kLeastPackets ? 0 : std::clamp(1 - arrived_ / sent_, 0.0, 1.0); }
+
+ private:
+  double sent_ = 0, arrived_ = 0;
+};
+
+}  // namespace surety::endpoints
