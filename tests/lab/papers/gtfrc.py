@@ -7,6 +7,7 @@ and overflows. Bands of ns-2 are independent runs of it.
 """
 import math
 
+from .gtfrc_beyond import BEYOND
 from .lab import Case
 from .rows import (Experiment, Figure, Paper, Series, arithmetic, arriving, delivered, flow_series, known, model, near, ns2, paper, pin, points,
                    row, sweep, utilisation)
@@ -324,4 +325,4 @@ under_provisioned = Experiment("gtfrc-under", "Section 4: 120 % of the link is c
 ], (over_time("Without theta", under["off"]), over_time("theta = 2", under[2])), beyond=True, breaks="a sender that falls below g")
 
 PAPER = Paper("gtfrc", "gTFRC, Lochin, Dairaine, Jourjon", (20, 20),
-              [fig2, fig2_steady, fig4, fig5, fig6, fig7, fig8, fig9, fig10, fig11, overstated, under_provisioned])
+              [fig2, fig2_steady, fig4, fig5, fig6, fig7, fig8, fig9, fig10, fig11, overstated, under_provisioned, *BEYOND])
