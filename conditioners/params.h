@@ -75,7 +75,8 @@ struct EnhancedTokenBucketParams {
 // Rule by which alpha goes up after congestion. It goes down as in the CSA paper.
 //   paper     one step whenever T2 expires without congestion, which restarts T2. Where T2 expires in
 //             congestion, it stays stopped until the next onset or step down, and alpha stays with it
-//             (section III, to the letter).
+//             (section III, to the letter). For remote paths: if the signalling router reports events, else
+//             as in `periodic`.
 //   periodic  T2 restarts whenever it expires.
 //   search    AlphaSearch (csa_controller.h); T2 as in `periodic`.
 enum class AlphaControl : std::uint8_t { paper, periodic, search };

@@ -260,6 +260,10 @@ inline bool same_class(const Aggregate& a, const Aggregate& b) {
 
 struct Signalling {
   enum class Mode : std::uint8_t { off, observe, act };
+  // Signals of a congested queue. samples: each 8th OUT arrival, to its source, and reminders. events: onset,
+  // each 8th OUT arrival and end of congestion, to the sources of IN packets
+  // (router/pipeline/signals/contributors.h).
+  enum class Report : std::uint8_t { samples, events };
   // Destination of signals for the sources of a prefix whose border is not on the path to them.
   struct Border {
     Prefix source;     // masked; the longest one that has the source counts
@@ -269,7 +273,8 @@ struct Signalling {
   Mode mode = Mode::off;
   std::string key_file;
   Duration max_age = std::chrono::seconds(10);  // older ones (and younger than now by as much) are refused
-  std::uint32_t queue_limit = 1000;             // signals a second that one congested queue sends at most
+  Report report = Report::samples;
+  std::uint32_t queue_limit = 1000;  // signals a second that one congested queue sends at most
   std::uint32_t source_limit =
       10000;  // signals a second that a border believes of one queue of another router at most
   std::vector<Border> borders;

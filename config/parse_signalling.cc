@@ -10,6 +10,7 @@ namespace surety::config {
 namespace {
 
 using Mode = Signalling::Mode;
+using Report = Signalling::Report;
 
 constexpr std::size_t kMaxBorders = 4096;
 constexpr std::uint64_t kMaxQueueLimit = 1'000'000, kMaxSourceLimit = 10'000'000;
@@ -79,6 +80,7 @@ void read_signalling(const Node& node, Draft& draft) {
   map.read("max_age", s.max_age);
   if (s.max_age < kMinAge || s.max_age > kMaxAge)
     problems.error(map.at("max_age"), "the maximal age of a signal is from 100 ms to 1 h");
+  map.read_word("report", s.report, {{"samples", Report::samples}, {"events", Report::events}});
   read_integer(map.find("queue_limit"), 1, kMaxQueueLimit, s.queue_limit, problems);
   read_integer(map.find("source_limit"), 1, kMaxSourceLimit, s.source_limit, problems);
   if (const Node* n = map.find("borders")) {

@@ -75,6 +75,7 @@ class Comparison {
       refuse({"signalling", "key_file"},
              "`signalling.key_file` cannot move to another directory while the router runs; restart it");
     fixed(a.max_age == b.max_age, {"signalling", "max_age"});
+    fixed(a.report == b.report, {"signalling", "report"});
     fixed(a.queue_limit == b.queue_limit, {"signalling", "queue_limit"});
     fixed(a.source_limit == b.source_limit, {"signalling", "source_limit"});
     fixed(a.borders == b.borders, {"signalling", "borders"});

@@ -77,6 +77,7 @@ void AlphaClocks::look_at_paths() {
 void AlphaClocks::signal(const Path& path, std::uint16_t domain, SignalKind kind, Time now) {
   if (domains_[domain].params.min == domains_[domain].params.max) return;  // a fixed alpha
   Slot slot = paths_.find(path, domain);
+  if (slot == 0 && kind == SignalKind::clear) return;  // nothing is held back
   if (slot == 0) slot = take_up(path, domain, now);
   catch_up(slot);
   remotes_[slot].alpha.signal(kind, now);

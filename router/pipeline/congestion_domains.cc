@@ -49,6 +49,7 @@ void CongestionDomains::move(const ClassMoves& moves, std::vector<Contributors>&
   for (std::size_t c = 0; c < contributors_.size(); ++c)
     if (moves.to[c] != ClassMoves::kGone) std::swap(contributors_[c], fresh[moves.to[c]]);
   contributors_.swap(fresh);
+  if (events_) watched_ = all_classes();
 }
 
 void CongestionDomains::arrival(std::size_t class_index, CongestionEvent event, const Packet& p, Time now) {
@@ -61,6 +62,7 @@ void CongestionDomains::arrival(std::size_t class_index, CongestionEvent event, 
     publish(c);
   }
   if (!signals_on_) return;
+  if (events_) return report(class_index, event, p, now);
   Contributors& contributors = contributors_[class_index];
   const bool eighth = event == CongestionEvent::eighth;
   contributors.congested(eighth, now);
@@ -68,11 +70,14 @@ void CongestionDomains::arrival(std::size_t class_index, CongestionEvent event, 
   if (eighth) sample(class_index, p, now);
 }
 
-void CongestionDomains::enable_signals(bool on, std::size_t classes, std::uint32_t limit) {
+void CongestionDomains::enable_signals(bool on, std::size_t classes, std::uint32_t limit,
+                                       config::Signalling::Report report) {
   signals_on_ = on;
   if (!on || !contributors_.empty()) return;
   contributors_.assign(classes, Contributors(limit));
-  reminders_.resize(Contributors::kMost);
+  batch_.resize(Contributors::kMost);
+  events_ = report == config::Signalling::Report::events;
+  if (events_) watched_ = all_classes();
 }
 
 [[gnu::noinline]] void CongestionDomains::note(const ClassRun& run, Time now) {
@@ -80,9 +85,10 @@ void CongestionDomains::enable_signals(bool on, std::size_t classes, std::uint32
 }
 
 void CongestionDomains::note(std::size_t class_index, const Packet& packet, Time now) {
-  if (packet.precedence != Precedence::out) return;
+  if (packet.precedence != (events_ ? Precedence::in : Precedence::out)) return;
   const std::uint8_t* const ip = egress_ip(packet);
-  contributors_[class_index].note(source_of(ip), destination_of(ip), traffic_class(ip) >> 2, now);
+  const std::uint8_t dscp = events_ ? std::uint8_t{0} : traffic_class(ip) >> 2;
+  contributors_[class_index].note(source_of(ip), destination_of(ip), dscp, now);
 }
 
 [[gnu::noinline]] void CongestionDomains::sample(std::size_t class_index, const Packet& p, Time now) {
@@ -111,13 +117,27 @@ void CongestionDomains::advance(EgressQueues& queues, Time now) {
 }
 
 void CongestionDomains::remind(std::size_t class_index, bool congested, Time now) {
-  const std::size_t n = contributors_[class_index].remind(congested, now, reminders_);
+  Contributors& contributors = contributors_[class_index];
+  if (events_) return send(class_index, contributors.check(congested, now, batch_));
+  send(class_index, contributors.remind(congested, now, batch_));
+  if (!contributors.watching()) watched_ &= ~(std::uint64_t{1} << class_index);
+}
+
+[[gnu::noinline]] void CongestionDomains::report(std::size_t class_index, CongestionEvent event,
+                                                 const Packet& p, Time now) {
+  CongestionSignal arrival = signal_about({egress_ip(p), p.length});
+  arrival.time = now;
+  const SignalKind kind = event == CongestionEvent::onset ? SignalKind::onset : SignalKind::eighth;
+  send(class_index, contributors_[class_index].report(kind, arrival, batch_));
+}
+
+// Sends the first `n` of batch_.
+void CongestionDomains::send(std::size_t class_index, std::size_t n) {
   for (std::size_t i = 0; i < n && signals_on_; ++i) {
-    reminders_[i].port = port_;
-    reminders_[i].class_index = static_cast<std::uint8_t>(class_index);
-    signals_.push(reminders_[i]);
+    batch_[i].port = port_;
+    batch_[i].class_index = static_cast<std::uint8_t>(class_index);
+    signals_.push(batch_[i]);
   }
-  if (!contributors_[class_index].watching()) watched_ &= ~(std::uint64_t{1} << class_index);
 }
 
 Time CongestionDomains::next_event() const {

@@ -45,8 +45,8 @@ class CongestionDomains {
 
   // An OUT packet `p` has arrived at the queue of its class, as an onset of congestion or an eighth.
   void arrival(std::size_t class_index, CongestionEvent event, const Packet& p, Time now);
-  // True if arrivals of a class must be noted for its reminders: while its queue is congested, and for a
-  // while afterwards.
+  // True if arrivals of a class must be noted: for its reminders while its queue is congested, and for a
+  // while afterwards; for events always.
   bool watches(std::size_t class_index) const { return (watched_ >> class_index & 1) != 0; }
   bool watches_any() const { return watched_ != 0; }
   void note(const ClassRun& run, Time now);
@@ -60,8 +60,9 @@ class CongestionDomains {
   Ratio alpha(std::uint16_t domain) const { return alphas_[domain].load(std::memory_order_relaxed); }
 
   // Enables or disables signals of congested queues, at most `limit` per second and queue in the long run.
-  // Initially off. The first call with `on` allocates.
-  void enable_signals(bool on, std::size_t classes, std::uint32_t limit);
+  // Initially off. The first call with `on` allocates, and decides about `report`.
+  void enable_signals(bool on, std::size_t classes, std::uint32_t limit,
+                      config::Signalling::Report report = config::Signalling::Report::samples);
   bool signals_on() const { return signals_on_; }
   void signal(const CongestionSignal& s) { signals_.push(s); }
   std::size_t take_signals(std::span<CongestionSignal> out) { return signals_.take(out); }
@@ -71,14 +72,20 @@ class CongestionDomains {
   void publish(const Controller& c) { alphas_[c.domain].store(c.csa.alpha(), std::memory_order_relaxed); }
   void sample(std::size_t class_index, const Packet& p, Time now);
   void remind(std::size_t class_index, bool congested, Time now);
+  void report(std::size_t class_index, CongestionEvent event, const Packet& p, Time now);
+  void send(std::size_t class_index, std::size_t n);
+  // One bit for each class that has contributors.
+  std::uint64_t all_classes() const {
+    return contributors_.empty() ? 0 : ~std::uint64_t{0} >> (64 - contributors_.size());
+  }
 
   std::vector<Controller> controllers_;           // indexed by domain
   std::unique_ptr<std::atomic<Ratio>[]> alphas_;  // alphas of controllers_, indexed by domain
   PortIndex port_;
-  bool signals_on_ = false;
-  std::vector<Contributors> contributors_;   // indexed by class; empty until signals are first enabled
-  std::vector<CongestionSignal> reminders_;  // used within remind(): 9 kB are too much to clear each time
-  std::uint64_t watched_ = 0;                // classes, one bit each
+  bool signals_on_ = false, events_ = false;
+  std::vector<Contributors> contributors_;  // indexed by class; empty until signals are first enabled
+  std::vector<CongestionSignal> batch_;     // reminders or events: 9 kB are too much to clear each time
+  std::uint64_t watched_ = 0;               // classes, one bit each
   SignalOutbox signals_;
 };
 

@@ -87,7 +87,7 @@ class Egress {
   // Enables or disables signals of congested queues towards the sources of their OUT packets. Initially off;
   // the first call with `on` allocates. For internal routers: a border's own queues drive the alpha of its
   // flows directly.
-  void enable_signals(bool on) { domains_.enable_signals(on, classes_, signal_limit_); }
+  void enable_signals(bool on) { domains_.enable_signals(on, classes_, signal_limit_, report_); }
   // Moves the oldest pending signals to `out`, for the driver to send. Once per turn.
   std::size_t take_signals(std::span<CongestionSignal> out) { return domains_.take_signals(out); }
   const SignalOutbox& signals() const { return domains_.signals(); }
@@ -146,6 +146,7 @@ class Egress {
   std::uint8_t own_dscp_;       // DSCP of the router's own packets
   std::uint16_t layout_;        // number of the classes' layout
   std::uint32_t signal_limit_;  // signals per second and queue
+  config::Signalling::Report report_;
   PortCounters& counters_;
   PacketDisposal& disposal_;
   // The members that a port without `queues` needs are adjacent, before the burst buffers.

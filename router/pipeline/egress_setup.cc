@@ -53,6 +53,7 @@ Egress::Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, P
       own_dscp_(snapshot.config.router.dscp),
       layout_(start.layout),
       signal_limit_(snapshot.config.signalling.queue_limit),
+      report_(snapshot.config.signalling.report),
       counters_(counters),
       disposal_(disposal),
       shaper_(start.shaper),

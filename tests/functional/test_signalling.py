@@ -178,7 +178,7 @@ def test_a_liar_without_the_key_has_no_effect(lab, core):
                    ("reflected", signal(router=BORDER_ID).packet()),
                    ("checksum", good.around(flipped(good.message(), 100))),
                    ("forged", good.around(repaired(flipped(good.message(), 100)))),
-                   ("version", good.around(repaired(good.message()[:144] + b"\2" + good.message()[145:]))),
+                   ("version", good.around(repaired(good.message()[:144] + b"\3" + good.message()[145:]))),
                    ("malformed", good.around(good.message()[:END - 2])),
                    ("malformed", good.around(good.message() + bytes(2)))]
         for result, packet in refused:

@@ -20,8 +20,12 @@
 namespace surety {
 
 // A sample reports the 8th packet to arrive; a reminder reports the congested queue to a source of earlier
-// packets (contributors.h).
-enum class SignalKind : std::uint8_t { sample, reminder };
+// packets (contributors.h). The other kinds are the events of a queue that reports them: the first OUT
+// arrival of a congestion period, each 8th one, and the end of the period.
+enum class SignalKind : std::uint8_t { sample, reminder, onset, eighth, clear };
+constexpr bool is_event(SignalKind kind) {
+  return kind >= SignalKind::onset;
+}
 
 // Identifies a received signal: each is accepted once.
 struct SignalNumber {
@@ -39,7 +43,7 @@ struct CongestionSignal {
   std::uint8_t dscp = 0;  // the packet's: selects its class among the CSA domains on its path
   Time time{};            // time of the arrival
   // The packet's first bytes as quoted in an ICMP message: its IP header with all options and 20 bytes of
-  // payload (a TCP header; RFC 792 requires 8), then zeros. All zeros in a reminder.
+  // payload (a TCP header; RFC 792 requires 8), then zeros. All zeros in a reminder and an event.
   static constexpr std::size_t kQuote = 80, kQuotedPayload = 20;
   std::array<std::uint8_t, kQuote> quote{};
   SignalKind kind = SignalKind::sample;

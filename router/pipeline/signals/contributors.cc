@@ -73,6 +73,15 @@ bool Contributors::may_sample(const IpAddress& source, const IpAddress& destinat
   return true;
 }
 
+template <class F>
+void Contributors::each_live(Time now, F&& f) {
+  for (std::size_t word = 0; word < used_.size(); ++word)
+    for (std::uint64_t left = used_[word]; left != 0; left &= left - 1) {
+      const std::size_t i = word * 64 + static_cast<std::size_t>(std::countr_zero(left));
+      if (is_live(sources_[i], now)) f(i);
+    }
+}
+
 std::size_t Contributors::remind(bool congested, Time now, std::span<CongestionSignal> out) {
   const bool due = eighth_ || (congested && congested_);
   eighth_ = false;
@@ -83,12 +92,10 @@ std::size_t Contributors::remind(bool congested, Time now, std::span<CongestionS
   if (!due) return 0;
   std::array<std::uint16_t, kRoom> slow;
   std::size_t n = 0;
-  for (std::size_t word = 0; word < used_.size(); ++word)
-    for (std::uint64_t left = used_[word]; left != 0; left &= left - 1) {
-      const std::size_t i = word * 64 + static_cast<std::size_t>(std::countr_zero(left));
-      if (is_live(sources_[i], now) && !is_told(sources_[i], now) && interval(sources_[i], now) >= kFast)
-        slow[n++] = static_cast<std::uint16_t>(i);
-    }
+  each_live(now, [&](std::size_t i) {
+    if (!is_told(sources_[i], now) && interval(sources_[i], now) >= kFast)
+      slow[n++] = static_cast<std::uint16_t>(i);
+  });
   reminded_ = 0;
   if (n == 0 || n > 2 * share_) return 0;
   reminded_ = std::min({n, share_, out.size()});
@@ -99,6 +106,35 @@ std::size_t Contributors::remind(bool congested, Time now, std::span<CongestionS
     signal.kind = SignalKind::reminder;
   }
   return reminded_;
+}
+
+std::size_t Contributors::report(SignalKind kind, const CongestionSignal& arrival,
+                                 std::span<CongestionSignal> out) {
+  const Time now = arrival.time;
+  dscp_ = arrival.dscp;
+  next_ = kind == SignalKind::clear ? kNever : now + kCheck;
+  std::array<std::uint16_t, kRoom> live;
+  std::size_t n = 0, own = kRoom;
+  each_live(now, [&](std::size_t i) {
+    if (sources_[i].source == arrival.source && sources_[i].destination == arrival.destination) own = n;
+    live[n++] = static_cast<std::uint16_t>(i);
+  });
+  const std::size_t told = std::min({n, out.size(), kind == SignalKind::eighth ? 1 : kMost});
+  for (std::size_t k = 0; k < told; ++k) {
+    const bool to_own = kind == SignalKind::eighth && own < n;
+    const Source& s = sources_[live[to_own ? own : cursor_++ % n]];
+    out[k] = {s.source, s.destination, 0, 0, dscp_, now, {}, kind, {}};
+  }
+  return told;
+}
+
+std::size_t Contributors::check(bool congested, Time now, std::span<CongestionSignal> out) {
+  next_ = now + kCheck;
+  if (congested) return 0;
+  CongestionSignal end;
+  end.dscp = dscp_;
+  end.time = now;
+  return report(SignalKind::clear, end, out);
 }
 
 }  // namespace surety

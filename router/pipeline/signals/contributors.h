@@ -9,6 +9,11 @@
 // would have no effect. Sources are removed kMemory after their last packet; the watch ends when congestion
 // has been over for that time, and a queue that is not watched costs nothing.
 //
+// A queue that reports events stores the sources of IN packets instead, which are those with a contract, and
+// sends no reminders. Each of them gets onset and end of each congestion period. An 8th arrival is reported
+// to the packet's source, or, if that has no contract, to the next one that has: best effort counts as
+// congestion for the flows that can react to it.
+//
 // Bounded: kRoom sources, of which the fastest are displaced, and half of the queue's signals per second. If
 // reminders would need more than twice that, none is sent: a border that gets only samples interprets their
 // silence accordingly (remote_alpha.h).
@@ -33,6 +38,9 @@ class Contributors {
   static constexpr Duration kTrusted = kMemory / 2;
   static constexpr std::size_t kRoom = 512;
 
+  // The longest time from the end of a congestion period to its report.
+  static constexpr Duration kCheck = std::chrono::milliseconds(1);
+
   // `limit`: signals per second of the queue; with a small one there are no reminders.
   explicit Contributors(std::uint32_t limit);
 
@@ -51,6 +59,12 @@ class Contributors {
   static constexpr std::size_t kMost = 64;
   std::size_t remind(bool congested, Time now, std::span<CongestionSignal> out);
 
+  // Reports an event of the queue: returns the signals, without port and queue, at most `out.size()`.
+  // `arrival`: the OUT packet. The queue calls note() for IN packets, with DSCP 0.
+  std::size_t report(SignalKind kind, const CongestionSignal& arrival, std::span<CongestionSignal> out);
+  // Called at next() of a queue that reports events: returns the events of the end of a period.
+  std::size_t check(bool congested, Time now, std::span<CongestionSignal> out);
+
  private:
   static constexpr std::size_t kWays = 4;
   struct Source {
@@ -63,6 +77,8 @@ class Contributors {
   static bool is_live(const Source& s, Time now) { return s.seen != Time::min() && now - s.seen <= kMemory; }
   static Duration interval(const Source& s, Time now);
   static Duration rank(const Source& s, Time now);
+  template <class F>
+  void each_live(Time now, F&& f);
   Source& place_of(const IpAddress& source, const IpAddress& destination, std::uint8_t dscp, Time now);
   static std::size_t set_of(const IpAddress& source, const IpAddress& destination, std::uint8_t dscp);
 
@@ -73,6 +89,7 @@ class Contributors {
   bool eighth_ = false, congested_ = false;  // an 8th arrival since the last reminders; congestion at them
   std::size_t reminded_ = 0, samples_ = 0;   // the number of reminders; samples since
   std::size_t cursor_ = 0;
+  std::uint8_t dscp_ = 0;  // DSCP of the last event
 };
 
 }  // namespace surety

@@ -18,11 +18,27 @@ Ratio first(const CsaParams& params) {
 }  // namespace
 
 RemoteAlpha::RemoteAlpha(const CsaParams& params, Time now)
-    : controller_(with_t2_restarted(params), now, first(params)), heard_(now), sent_at_(now), now_(now) {}
+    : controller_(with_t2_restarted(params), now, first(params)),
+      control_(params.control),
+      heard_(now),
+      sent_at_(now),
+      now_(now) {}
+
+void RemoteAlpha::follow_events(Time now) {
+  if (events_) return;
+  CsaParams params = controller_.params();
+  params.control = control_;
+  controller_ = CsaController(params, now, alpha());
+  events_ = true;
+}
 
 void RemoteAlpha::signal(SignalKind kind, Time now) {
   advance(now);
-  controller_.eighth(now);
+  if (is_event(kind)) follow_events(now);
+  if (events_) congested_ = kind != SignalKind::clear;
+  const bool stopped = controller_.next_event() == kNever;
+  if (kind == SignalKind::onset && stopped) controller_ = CsaController(controller_.params(), now, alpha());
+  if (kind != SignalKind::onset && kind != SignalKind::clear) controller_.eighth(now);
   heard_ = now;
   sent_ = 0;
   if (kind == SignalKind::reminder) reminded_ = now;
@@ -30,6 +46,7 @@ void RemoteAlpha::signal(SignalKind kind, Time now) {
 
 void RemoteAlpha::advance(Time now) {
   now_ = std::max(now_, now);
+  if (events_) return controller_.advance(now, congested_);
   const Time expiry = controller_.next_event();
   if (now < expiry) return;
   const Duration t2 = controller_.params().t2;
@@ -46,12 +63,13 @@ void RemoteAlpha::advance(Time now) {
 
 Time RemoteAlpha::next_event() const {
   if (at_rest()) return kNever;
+  if (events_) return std::min(forgets(), controller_.next_event());
   return at_maximum() ? forgets() : controller_.next_event();
 }
 
 Time RemoteAlpha::forgets() const {
   const Time idle = std::max(heard_, sent_at_) + kIdle;
-  if (!at_maximum()) return idle;
+  if (!at_maximum() || congested_) return idle;
   const CsaParams& params = controller_.params();
   const Time learnt =
       params.control != AlphaControl::search ? heard_ : heard_ + AlphaSearch::kLongestWait * params.t2;

@@ -7,8 +7,13 @@
 // An onset is not signalled: the first signal is sent after seven arrivals in congestion, so T1 counts as
 // expired and the signal takes a step at once, as the first congestion indication of ISUP (Q.764, T29 and
 // T30), the origin of the paper's timers. Without another maximum the step is from the paper's, 0.4: the
-// share of a path in a shared queue is unknown. T2 is restarted when it expires in congestion, whatever
-// `control` is: by the letter of the paper it would stop until an onset.
+// share of a path in a shared queue is unknown. T2 is restarted when it expires in congestion, also with
+// `control: paper`: without signals of onsets it would stop for good.
+//
+// Events (`report: events` at the router of the queue) replace the meaning of silence: each eighth takes a
+// step down once T1 has passed since the last one, T2 follows the state of the queue at each expiry, with the
+// rule of the path's `control`, and an onset starts a stopped T2. T1 runs from the last step down, as in
+// ISUP: an onset that started it again would keep alpha up, as many periods of congestion are shorter.
 //
 // Expected signals: reminders come from a router that has stored the path, and continue while its queue is
 // congested (contributors.h), so silence for T2 means no congestion while that router still has the path's
@@ -49,15 +54,18 @@ class RemoteAlpha {
   Time next_event() const;
 
  private:
+  void follow_events(Time now);
   bool at_maximum() const { return alpha() == controller_.params().max; }
   Time forgets() const;
 
   CsaController controller_;
-  Time heard_;                   // time of the last signal
-  Time reminded_ = Time::min();  // time of the last reminder
-  Time sent_at_;                 // time of the last OUT packet; at first of the one that caused a signal
-  std::uint32_t sent_ = 0;       // OUT packets since the last signal, or the last silence that counted
-  Time now_;                     // time of the last call
+  AlphaControl control_;
+  bool events_ = false, congested_ = false;  // follows events; the queue's state by the last one
+  Time heard_;                               // time of the last signal
+  Time reminded_ = Time::min();              // time of the last reminder
+  Time sent_at_;            // time of the last OUT packet; at first of the one that caused a signal
+  std::uint32_t sent_ = 0;  // OUT packets since the last signal, or the last silence that counted
+  Time now_;                // time of the last call
 };
 
 }  // namespace surety

@@ -16,7 +16,8 @@
 namespace surety::signal_layout {
 
 inline constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58;
-inline constexpr std::uint8_t kNoNextHeader = 59;  // RFC 8200 4.7: in the header that a reminder quotes
+inline constexpr std::uint8_t kNoNextHeader =
+    59;  // RFC 8200 4.7: in the header that reminders and events quote
 inline constexpr std::size_t kIp4Header = 20, kIp6Header = 40;
 
 // Offsets from the ICMP header on.
@@ -37,7 +38,7 @@ inline constexpr std::size_t kEnd = kMac + sizeof(SignalMac);
 inline constexpr std::uint8_t kExtensionVersion = 2;  // RFC 4884 7
 // Numbers from the private-use range (RFC 4884 9.1); an unlikely combination for other users.
 inline constexpr std::uint8_t kClassNumber = 249, kObjectType = 83;
-inline constexpr std::uint8_t kFormat = 1;
+inline constexpr std::uint8_t kFormat = 1, kEventFormat = 2;
 inline constexpr std::size_t kObjectBytes = kEnd - kObject;
 inline constexpr std::uint64_t kSentLimit = std::uint64_t{1} << 48;  // milliseconds; the year 10889
 

@@ -52,13 +52,16 @@ std::span<const std::uint8_t> envelope(std::span<const std::uint8_t> ip, bool& v
   return fits ? icmp : std::span<const std::uint8_t>();
 }
 
-bool read_quote(std::span<const std::uint8_t> quote, bool v6, SignalMessage& out) {
+bool read_quote(std::span<const std::uint8_t> quote, bool v6, std::uint8_t format, SignalMessage& out) {
   if (quote[0] >> 4 != (v6 ? 6 : 4) || (!v6 && (quote[0] & 15) < 5)) return false;
   out.source = source_of(quote.data());
   out.destination = destination_of(quote.data());
   out.dscp = static_cast<std::uint8_t>(traffic_class(quote.data()) >> 2);
-  out.kind = quote[v6 ? 6 : 9] == kNoNextHeader ? SignalKind::reminder : SignalKind::sample;
-  return true;
+  const bool bare = quote[v6 ? 6 : 9] == kNoNextHeader;
+  out.kind = bare ? SignalKind::reminder : SignalKind::sample;
+  if (format == kFormat) return true;
+  out.kind = SignalKind{quote[v6 ? 7 : 8]};
+  return bare && is_event(out.kind) && out.kind <= SignalKind::clear;
 }
 
 void read_object(const std::uint8_t* icmp, SignalMessage& out) {
@@ -79,11 +82,13 @@ SignalResult read_signal(std::span<const std::uint8_t> ip, SignalMessage& out) {
   Sum extension;
   extension.add(icmp.subspan(kExtension));
   if (!icmp_sum(ip, v6).valid() || !extension.valid()) return SignalResult::checksum;
-  if (icmp[kExtension] >> 4 != kExtensionVersion || icmp[kVersion] != kFormat) return SignalResult::version;
+  const std::uint8_t format = icmp[kVersion];
+  if (icmp[kExtension] >> 4 != kExtensionVersion || (format != kFormat && format != kEventFormat))
+    return SignalResult::version;
   const std::uint64_t sent = load_be64(&icmp[kSent]);
   if (icmp.size() != kEnd || load_be16(&icmp[kObject]) != kObjectBytes ||
       icmp[kObject + kClass] != kClassNumber || icmp[kObject + kType] != kObjectType || sent >= kSentLimit ||
-      !read_quote(icmp.subspan(kQuote, kQuoteBytes), v6, out))
+      !read_quote(icmp.subspan(kQuote, kQuoteBytes), v6, format, out))
     return SignalResult::malformed;
   out.from = source_of(ip.data());
   out.to = destination_of(ip.data());

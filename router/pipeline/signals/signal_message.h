@@ -29,8 +29,8 @@ struct SignalMessage {
   IpAddress source, destination;  // the congested packet's
   std::uint8_t dscp = 0;
   SignalKind kind = SignalKind::sample;
-  // First bytes of the congested packet, for write_signal() only. A reminder quotes a header made of the
-  // three fields above instead.
+  // First bytes of the congested packet, for write_signal() only. A reminder and an event quote a header made
+  // of source, destination, DSCP and kind instead.
   std::array<std::uint8_t, CongestionSignal::kQuote> quote{};
   std::uint8_t key_id = 0;
   SignalMac mac{};

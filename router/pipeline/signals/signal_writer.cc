@@ -54,11 +54,16 @@ void write_ip(std::uint8_t* p, const IpHeader& h) {
   store(p + 10, sum.checksum_field());
 }
 
+// The hops of a quoted bare header have no other use.
+std::uint8_t hops_of(SignalKind kind) {
+  return is_event(kind) ? static_cast<std::uint8_t>(kind) : std::uint8_t{0};
+}
+
 void write_quote(std::uint8_t* p, const SignalMessage& m) {
   if (m.kind == SignalKind::sample && m.quote[0] != 0)
     std::copy(m.quote.begin(), m.quote.end(), p);
   else
-    write_ip(p, {m.source, m.destination, m.dscp, 0, kNoNextHeader, 0});
+    write_ip(p, {m.source, m.destination, m.dscp, hops_of(m.kind), kNoNextHeader, 0});
 }
 
 void write_object(std::uint8_t* icmp, const SignalMessage& m, std::uint8_t key_id) {
@@ -66,7 +71,7 @@ void write_object(std::uint8_t* icmp, const SignalMessage& m, std::uint8_t key_i
   store_be16(object, kObjectBytes);
   object[kClass] = kClassNumber;
   object[kType] = kObjectType;
-  icmp[kVersion] = kFormat;
+  icmp[kVersion] = is_event(m.kind) ? kEventFormat : kFormat;
   icmp[kKeyId] = key_id;
   icmp[kPort] = m.port;
   icmp[kQueue] = m.queue;

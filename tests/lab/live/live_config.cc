@@ -78,6 +78,7 @@ Json signalling(const config::Signalling& s) {
   return {{"mode", s.mode == config::Signalling::Mode::observe ? "observe" : "act"},
           {"key_file", kLiveKeyFile},
           {"max_age", text(s.max_age)},
+          {"report", s.report == config::Signalling::Report::events ? "events" : "samples"},
           {"queue_limit", std::to_string(s.queue_limit)},
           {"source_limit", std::to_string(s.source_limit)}};
 }

@@ -34,6 +34,7 @@ TEST(ParseSignalling, ModesAndTheKeyFileBesideTheConfiguration) {
 TEST(ParseSignalling, DefaultsAreThoseOfTheTypes) {
   const auto s = signalling("{mode: act, key_file: k}");
   EXPECT_EQ(s.max_age, std::chrono::seconds(10));
+  EXPECT_EQ(s.report, Signalling::Report::samples);
   EXPECT_EQ(s.queue_limit, 1000u);
   EXPECT_EQ(s.source_limit, 10'000u);
   EXPECT_TRUE(s.borders.empty());
@@ -45,6 +46,11 @@ TEST(ParseSignalling, AgeAndLimits) {
   EXPECT_EQ(s.max_age, std::chrono::milliseconds(500));
   EXPECT_EQ(s.queue_limit, 20u);
   EXPECT_EQ(s.source_limit, 1'000'000u);
+}
+
+TEST(ParseSignalling, Report) {
+  EXPECT_EQ(signalling("{mode: act, key_file: k, report: events}").report, Signalling::Report::events);
+  EXPECT_EQ(signalling("{mode: act, key_file: k, report: samples}").report, Signalling::Report::samples);
 }
 
 TEST(ParseSignalling, BordersOfBothFamilies) {

@@ -151,6 +151,8 @@ INSTANTIATE_TEST_SUITE_P(
                "20:48: `signalling.max_age` cannot change while the router runs; restart it"},
         Change{"key_file: k1,", "key_file: k1, queue_limit: 9,",
                "20:52: `signalling.queue_limit` cannot change while the router runs; restart it"},
+        Change{"key_file: k1,", "key_file: k1, report: events,",
+               "20:47: `signalling.report` cannot change while the router runs; restart it"},
         Change{"key_file: k1,", "key_file: k1, source_limit: 9,",
                "20:53: `signalling.source_limit` cannot change while the router runs; restart it"},
         Change{"border: 192.0.2.9", "border: 192.0.2.8",

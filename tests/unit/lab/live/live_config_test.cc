@@ -113,6 +113,7 @@ TEST(LabLiveConfig, TheRouterIsTheScenariosWithTheLayoutsPlaces) {
     "mode": "act",
     "key_file": "signal.key",
     "max_age": "10000000000 ns",
+    "report": "samples",
     "queue_limit": "1000",
     "source_limit": "10000"
   },
@@ -156,10 +157,11 @@ TEST(LabLiveConfig, SignalsAreOnAsInTheLab) {
   };
   EXPECT_EQ(signalling("").at("mode"), "act");
   EXPECT_EQ(live(text).router().at("router").at("id"), "192.0.2.9");
-  const Json observe =
-      signalling(", signalling: {mode: observe, max_age: 1 s, queue_limit: 7, source_limit: 8}");
+  const Json observe = signalling(
+      ", signalling: {mode: observe, max_age: 1 s, report: events, queue_limit: 7, source_limit: 8}");
   EXPECT_EQ(observe.at("mode"), "observe");
   EXPECT_EQ(observe.at("max_age"), "1000000000 ns");
+  EXPECT_EQ(observe.at("report"), "events");
   EXPECT_EQ(observe.at("queue_limit"), "7");
   EXPECT_EQ(observe.at("source_limit"), "8");
   EXPECT_THAT(complaints(config::parse(live(text).router().dump(), "r.yaml")), IsEmpty());

@@ -171,6 +171,13 @@ TEST_F(AlphaClocksTest, AFixedAlphaTakesNoRoom) {
   EXPECT_EQ(clocks.of(0, kPath), 0);
 }
 
+TEST_F(AlphaClocksTest, TheEndOfACongestionThatHoldsNothingBackTakesNoRoom) {
+  clocks.signal(kPath, 0, SignalKind::clear, kStart);
+  EXPECT_TRUE(clocks.remotes().empty());
+  clocks.signal(kPath, 0, SignalKind::onset, kStart);
+  EXPECT_EQ(clocks.remotes().size(), 1u) << "its T1 runs";
+}
+
 // Without what has been sent, a sampled silence says nothing.
 TEST_F(AlphaClocksTest, WhatIsSentIsCountedForItsPath) {
   clocks.signal(kPath, 0, SignalKind::sample, kStart);

@@ -150,5 +150,46 @@ TEST(Egress, SignalsNeedNoServices) {
   EXPECT_EQ(p.d.egresses[1]->signals().noted(), 1u);
 }
 
+// `report: events`: the events of the queue, to sources of IN packets, whoever sent the 8th OUT arrival.
+TEST(Egress, EventsGoToSourcesOfInPackets) {
+  Port p(", queues: uplink", std::string(kCsa) + "signalling: {report: events}\n");
+  p.d.egresses[1]->enable_signals(true);
+  const auto event = [](SignalKind kind) { return std::pair(std::string("10.1.0.1"), kind); };
+  const auto taken = [&] {
+    std::vector<std::pair<std::string, SignalKind>> all;
+    std::array<CongestionSignal, 64> out;
+    for (std::size_t i = 0, n = p.d.egresses[1]->take_signals(out); i < n; ++i) {
+      EXPECT_EQ(out[i].port, 1);
+      EXPECT_EQ(out[i].class_index, 1);
+      EXPECT_EQ(out[i].dscp, kBe);
+      all.emplace_back(to_string(out[i].source), out[i].kind);
+    }
+    return all;
+  };
+  const auto send_from = [&](std::uint32_t source, std::size_t n, std::uint8_t dscp) {
+    p.d.receive(
+        std::vector<Octets>(n, udp_frame({.source = source, .tos = static_cast<std::uint8_t>(dscp << 2)})));
+  };
+  send_from(0x0a010001, 1, kAf11);
+  send_from(0x0a010002, 2, kBe);
+  EXPECT_THAT(taken(), IsEmpty());
+  send_from(0x0a010002, 1, kBe);
+  EXPECT_THAT(taken(), ElementsAre(event(SignalKind::onset)));
+  send_from(0x0a010002, 6, kBe);
+  EXPECT_THAT(taken(), IsEmpty());
+  send_from(0x0a010002, 1, kBe);
+  EXPECT_THAT(taken(), ElementsAre(event(SignalKind::eighth)));
+  EXPECT_EQ(p.d.egresses[1]->next_timer(), kStart + 1ms);
+  p.d.turn(kStart + 1ms);
+  EXPECT_THAT(taken(), IsEmpty());
+  while (!p.d.transmit(1).empty()) {
+  }
+  p.d.turn(kStart + 2ms);
+  EXPECT_THAT(taken(), ElementsAre(event(SignalKind::clear)));
+  EXPECT_EQ(p.d.egresses[1]->next_timer(), kStart + 90ms) << "T2 of the port's own domains";
+  p.d.turn(kStart + 11s);
+  EXPECT_THAT(taken(), IsEmpty()) << "there are no reminders";
+}
+
 }  // namespace
 }  // namespace surety

@@ -171,5 +171,74 @@ TEST_F(ContributorsTest, TheFastestGiveWay) {
   }
 }
 
+// Events: of a queue that stores the sources of IN packets.
+
+class ContributorsEventsTest : public ContributorsTest {
+ protected:
+  using To = std::vector<std::uint32_t>;
+  To numbers(SignalKind kind, std::span<const CongestionSignal> events) const {
+    To all;
+    for (const CongestionSignal& s : events) {
+      EXPECT_EQ(s.kind, kind);
+      EXPECT_EQ(s.destination, kTo);
+      EXPECT_EQ(s.dscp, 12) << "the OUT packet's: it has the class";
+      all.push_back(s.source.v4_host_order() & 0xffff);
+    }
+    return all;
+  }
+  To report(SignalKind kind, std::uint32_t source, Time at) {
+    CongestionSignal arrival;
+    arrival.source = host(source);
+    arrival.destination = kTo;
+    arrival.dscp = 12;
+    arrival.time = at;
+    return numbers(kind, std::span(out).first(contributors.report(kind, arrival, out)));
+  }
+  To check(bool congested, Time at) {
+    return numbers(SignalKind::clear, std::span(out).first(contributors.check(congested, at, out)));
+  }
+
+  std::array<CongestionSignal, Contributors::kMost> out;
+};
+
+TEST_F(ContributorsEventsTest, AnEighthGoesToItsOwnSourceIfThatHasAContract) {
+  for (const std::uint32_t n : {1, 2, 3}) note(n, kStart);
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(report(SignalKind::eighth, 2, kStart + 1ms), ElementsAre(2));
+}
+
+TEST_F(ContributorsEventsTest, AnEighthOfBestEffortGoesToThoseWithAContractInTurn) {
+  for (const std::uint32_t n : {1, 2, 3}) note(n, kStart);
+  To all;
+  for (int i = 0; i < 6; ++i)
+    for (const std::uint32_t n : report(SignalKind::eighth, 9, kStart + 1ms)) all.push_back(n);
+  EXPECT_THAT(all, UnorderedElementsAre(1, 1, 2, 2, 3, 3));
+  EXPECT_NE(all[0], all[1]);
+  EXPECT_NE(all[1], all[2]);
+}
+
+TEST_F(ContributorsEventsTest, OnsetAndEndGoToAllWithAContract) {
+  EXPECT_EQ(contributors.next(), kNever);
+  for (const std::uint32_t n : {1, 2, 3}) note(n, kStart);
+  EXPECT_THAT(report(SignalKind::onset, 9, kStart + 1ms), UnorderedElementsAre(1, 2, 3));
+  EXPECT_EQ(contributors.next(), kStart + 2ms);
+  EXPECT_THAT(check(true, kStart + 2ms), IsEmpty());
+  EXPECT_EQ(contributors.next(), kStart + 3ms);
+  EXPECT_THAT(check(false, kStart + 3ms), UnorderedElementsAre(1, 2, 3));
+  EXPECT_EQ(contributors.next(), kNever);
+}
+
+TEST_F(ContributorsEventsTest, NoneGetsEventsBeyondTheMemory) {
+  note(1, kStart);
+  note(2, kStart + 1s);
+  EXPECT_THAT(report(SignalKind::onset, 9, kStart + Contributors::kMemory + 1ms), ElementsAre(2));
+  EXPECT_THAT(report(SignalKind::eighth, 1, kStart + Contributors::kMemory + 1ms), ElementsAre(2));
+  EXPECT_THAT(report(SignalKind::eighth, 1, kStart + Contributors::kMemory + 2s), IsEmpty());
+}
+
+TEST_F(ContributorsEventsTest, AtMostKMostGetAnOnset) {
+  for (std::uint32_t n = 0; n < 300; ++n) note(n, kStart);
+  EXPECT_EQ(report(SignalKind::onset, 999, kStart + 1ms).size(), Contributors::kMost);
+}
+
 }  // namespace
 }  // namespace surety

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "conditioners/rng.h"
 
 namespace surety {
@@ -15,7 +17,7 @@ constexpr Time kStart = Time(1000s);
 // One line of a scenario: at `at` after the start a signal comes, or only time passes; alpha is then `alpha`.
 struct Step {
   Duration at;
-  bool signal;
+  std::optional<SignalKind> signal;
   double alpha;
 };
 
@@ -23,12 +25,13 @@ void expect_steps(std::initializer_list<Step> steps, const CsaParams& params = {
   RemoteAlpha remote(params, kStart);
   for (const Step& step : steps) {
     const Time now = kStart + step.at;
-    step.signal ? remote.signal(SignalKind::reminder, now) : remote.advance(now);
+    step.signal ? remote.signal(*step.signal, now) : remote.advance(now);
     EXPECT_EQ(remote.alpha(), Ratio::of(step.alpha)) << "at " << step.at.count() << " ns";
   }
 }
 
-constexpr bool kSignal = true, kSilence = false;
+constexpr std::optional kSignal = SignalKind::reminder;
+constexpr std::nullopt_t kSilence = std::nullopt;
 
 TEST(RemoteAlpha, IsAtRestBeforeASignal) {
   const RemoteAlpha remote({}, kStart);
@@ -72,8 +75,8 @@ TEST(RemoteAlpha, ASignalSinceTheLastT2KeepsAlphaDown) {
                 {180ms, kSilence, 0.4}});
 }
 
-// As there is no onset, nothing else would ever end it.
-TEST(RemoteAlpha, ToTheLetterT2WouldStandStillForGood) {
+// Reminders and samples do not report an onset, so nothing else would start T2 again.
+TEST(RemoteAlpha, WithoutEventsThePapersT2Restarts) {
   expect_steps({{0ms, kSignal, 0.38}, {20ms, kSignal, 0.38}, {90ms, kSilence, 0.38}, {180ms, kSilence, 0.4}},
                {.control = AlphaControl::paper});
 }
@@ -113,6 +116,103 @@ TEST(RemoteAlpha, NextEventIsT2UnlessAtRest) {
   remote.advance(kStart + 220ms);
   EXPECT_TRUE(remote.at_rest());
   EXPECT_EQ(remote.next_event(), kNever);
+}
+
+// Events of the queue: the paper's timers to the letter.
+constexpr std::optional kOnset = SignalKind::onset, kEighth = SignalKind::eighth, kClear = SignalKind::clear;
+constexpr CsaParams kPaper{.control = AlphaControl::paper}, kPeriodic{.control = AlphaControl::periodic};
+
+// T1 runs from the last step down on, not from an onset: short periods of congestion in a row take alpha
+// down.
+TEST(RemoteAlpha, An8thTakesAStepOnceInT1WhateverPeriodItIsOf) {
+  expect_steps({{0ms, kOnset, 0.4},
+                {10ms, kEighth, 0.38},
+                {40ms - 1ns, kEighth, 0.38},
+                {40ms, kEighth, 0.36},
+                {50ms, kClear, 0.36},
+                {60ms, kOnset, 0.36},
+                {70ms - 1ns, kEighth, 0.36},
+                {70ms, kEighth, 0.34}},
+               kPaper);
+}
+
+TEST(RemoteAlpha, T2GivesAStepBackIfTheQueueIsNotCongestedAsItExpires) {
+  expect_steps({{0ms, kOnset, 0.4},
+                {30ms, kEighth, 0.38},
+                {60ms, kEighth, 0.36},
+                {150ms - 1ns, kClear, 0.36},
+                {150ms, kSilence, 0.38},
+                {240ms - 1ns, kSilence, 0.38},
+                {240ms, kSilence, 0.4}},
+               kPaper);
+}
+
+TEST(RemoteAlpha, AT2ThatExpiresInCongestionStopsUntilAnOnsetOrAStepDown) {
+  expect_steps({{0ms, kOnset, 0.4},
+                {30ms, kEighth, 0.38},
+                {120ms, kSilence, 0.38},
+                {121ms, kClear, 0.38},
+                {29s, kSilence, 0.38},
+                {29100ms, kOnset, 0.38},
+                {29101ms, kClear, 0.38},
+                {29190ms - 1ns, kSilence, 0.38},
+                {29190ms, kSilence, 0.4}},
+               kPaper);
+  expect_steps({{0ms, kOnset, 0.4},
+                {30ms, kEighth, 0.38},
+                {120ms, kSilence, 0.38},
+                {130ms, kOnset, 0.38},
+                {131ms, kEighth, 0.36}},
+               kPaper);
+  expect_steps({{0ms, kOnset, 0.4},
+                {30ms, kEighth, 0.38},
+                {120ms, kSilence, 0.38},
+                {200ms, kEighth, 0.36},
+                {201ms, kClear, 0.36},
+                {290ms - 1ns, kSilence, 0.36},
+                {290ms, kSilence, 0.38}},
+               kPaper);
+}
+
+TEST(RemoteAlpha, APeriodicT2ThatExpiresInCongestionRunsAgain) {
+  expect_steps({{0ms, kOnset, 0.4},
+                {30ms, kEighth, 0.38},
+                {120ms, kSilence, 0.38},
+                {121ms, kClear, 0.38},
+                {210ms - 1ns, kSilence, 0.38},
+                {210ms, kSilence, 0.4}},
+               kPeriodic);
+}
+
+// Silence says nothing: the queue is congested until its end is reported.
+TEST(RemoteAlpha, AlphaOfAQueueThatReportsEventsStaysWhileItIsCongested) {
+  RemoteAlpha remote(kPeriodic, kStart);
+  remote.signal(SignalKind::onset, kStart);
+  remote.signal(SignalKind::eighth, kStart + 40ms);
+  for (int i = 0; i < 200; ++i) remote.sent(kStart + i * 100ms);
+  remote.advance(kStart + 20s);
+  EXPECT_EQ(remote.alpha(), Ratio::of(0.38));
+  EXPECT_FALSE(remote.at_rest());
+}
+
+TEST(RemoteAlpha, APathOfACongestedQueueIsKeptAtTheMaximum) {
+  RemoteAlpha remote(kPaper, kStart);
+  remote.signal(SignalKind::onset, kStart);
+  EXPECT_FALSE(remote.at_rest()) << "T1 runs";
+  remote.signal(SignalKind::clear, kStart + 10ms);
+  EXPECT_TRUE(remote.at_rest());
+  EXPECT_EQ(remote.next_event(), kNever);
+}
+
+TEST(RemoteAlpha, APathWhoseT2IsStoppedIsForgottenWhenIdle) {
+  RemoteAlpha remote(kPaper, kStart);
+  remote.signal(SignalKind::onset, kStart);
+  remote.signal(SignalKind::eighth, kStart + 30ms);
+  EXPECT_EQ(remote.next_event(), kStart + 120ms);
+  remote.advance(kStart + 120ms);
+  EXPECT_EQ(remote.next_event(), kStart + 30s + 30ms);
+  remote.advance(kStart + 30s + 30ms);
+  EXPECT_TRUE(remote.at_rest());
 }
 
 // From here on: when silence is an answer.

@@ -73,7 +73,7 @@ TEST_F(SignalGateTest, SaysWhatIsWrongWithTheMessage) {
   bad[60] ^= 1;
   EXPECT_EQ(judge(bad), Result::checksum);
   bad = good;
-  bad[20 + 144] = 2;
+  bad[20 + 144] = 3;
   repair(bad);
   EXPECT_EQ(judge(bad), Result::version);
   EXPECT_TRUE(gate_.senders().empty());

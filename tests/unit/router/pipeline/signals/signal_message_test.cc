@@ -77,6 +77,34 @@ TEST_P(SignalMessageOf, AReminderQuotesABareHeader) {
   EXPECT_EQ(read.kind, SignalKind::reminder);
 }
 
+TEST_P(SignalMessageOf, AnEventIsOfFormat2AndItsKindInTheHopsOfTheBareHeader) {
+  for (const SignalKind kind : {SignalKind::onset, SignalKind::eighth, SignalKind::clear}) {
+    SignalMessage m = message(GetParam()), read;
+    m.kind = kind;
+    const Octets ip = packet(m, key(7));
+    EXPECT_EQ(icmp_of(ip)[144], 2);
+    EXPECT_EQ(icmp_of(ip)[8 + (GetParam() ? 7 : 8)], static_cast<int>(kind));
+    ASSERT_EQ(read_signal(Tight(ip), read), SignalResult::applied);
+    EXPECT_EQ(read.kind, kind);
+    expect_equal(read, m);
+  }
+}
+
+TEST_P(SignalMessageOf, AnEventOfNoKnownKindIsMalformed) {
+  SignalMessage m = message(GetParam());
+  m.kind = SignalKind::onset;
+  for (const int hops : {0, 1, 5, 255}) {
+    Octets ip = packet(m, key(7));
+    ip[header_of(ip) + 8 + (GetParam() ? 7 : 8)] = static_cast<std::uint8_t>(hops);
+    repair(ip);
+    EXPECT_EQ(read(ip), SignalResult::malformed) << hops;
+  }
+  Octets ip = packet(m, key(7));
+  ip[header_of(ip) + 8 + (GetParam() ? 6 : 9)] = 17;  // not a bare header
+  repair(ip);
+  EXPECT_EQ(read(ip), SignalResult::malformed);
+}
+
 TEST(SignalMessage, GoldenIPv4) {
   const Octets golden = unhex(
                             "45c000cc 00004000 40012566 0a090001 0a010001"  // CS6, DF, 64 hops; from, to
@@ -202,10 +230,10 @@ TEST_P(SignalMessageOf, AnotherKeyDoesNotConfirmIt) {
 
 TEST_P(SignalMessageOf, UnknownVersions) {
   const auto extension = [](std::uint8_t*, std::uint8_t* icmp) { icmp[136] = 0x30; };
-  const auto format = [](std::uint8_t*, std::uint8_t* icmp) { icmp[144] = 2; };
+  const auto format = [](std::uint8_t*, std::uint8_t* icmp) { icmp[144] = 3; };
   EXPECT_EQ(read_changed(GetParam(), extension), SignalResult::version);
   EXPECT_EQ(read_changed(GetParam(), format), SignalResult::version);
-  const auto longer = [](std::uint8_t*, std::uint8_t* icmp) { icmp[144] = 2, icmp[141] = 200; };
+  const auto longer = [](std::uint8_t*, std::uint8_t* icmp) { icmp[144] = 3, icmp[141] = 200; };
   EXPECT_EQ(read_changed(GetParam(), longer), SignalResult::version);
 }
 
