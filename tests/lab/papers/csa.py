@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """CSA (Giacomazzi, Musumeci, Verticale): Tables 2 and 3, Figs. 7 and 8; README.md has the setting.
 
-`CSA` is the paper's own control of alpha to the letter (`control: paper`), `CSA, T2 runs on` the same with a T2 that restarts in
-congestion too (`control: periodic`), `search` the product's default. A promise of the paper's text (never
-less than the rate that was bought, respect of service above so much) is a band of its own beside the number of its table.
+`CSA` is the paper's own control of alpha to the letter (`control: paper`; Table 3: internal routers report events), `CSA, T2 runs on` the
+same with a T2 that restarts in congestion too (`control: periodic`; Table 3: samples and reminders), `search` the product's default. A promise
+of the paper's text (never less than the rate that was bought, respect of service above so much) is a band of its own beside the number of its
+table.
 """
 import statistics
 
@@ -118,12 +119,18 @@ BOUGHT = {"AF_PHB_1": 1600, "AF_PHB_3": 400}
 SOURCES = {"A": (5, 5, 10), "B": (13, 12, 10), "C": (5, 5, 40), "D": (13, 12, 40)}
 
 
-def two(control, signals, delay=None):
-    """{case: scenario 2} with a control of alpha and the internal router's signals off or on, over links of that delay."""
+# Onset and end of each congestion period go to each of 25 sources: the limit must not take any.
+EVENTS = {"report": "events", "queue_limit": 100000}
+
+
+def two(control, signals, delay=None, tcp=None):
+    """{case: scenario 2} with a control of alpha and the internal router's signals off or on, over links of that delay, with that TCP."""
     links = ("edge.up~core.assured", "plain.up~core.plain", "core.out~sink")
     settings = {**{f"routers.edge.services.{phb}.alpha.control": control for phb in ("phb1", "phb3")},
-                **({"routers.core.signalling": False} if signals == "off" else {}),
-                **({f"links.{link}.delay": delay for link in links} if delay else {})}
+                **({"routers.core.signalling": False} if signals == "off" else
+                   {"routers.core.signalling": EVENTS} if control == "paper" else {}),
+                **({f"links.{link}.delay": delay for link in links} if delay else {}),
+                **({f"senders.{host}.protocol": tcp for host in ("af1", "af3", "be")} if tcp else {})}
     return {name: Case("csa-scenario2").set({f"hosts.{h}.times": n for h, n in zip(("af1", "af3", "be"), counts)}).set(settings)
             for name, counts in SOURCES.items()}
 
@@ -223,6 +230,16 @@ def table3_at(milliseconds, delay, bands):
                       breaks="signals on")
 
 
+CASE_B = "csa-reno10: at the border alpha stays high, or falls to its minimum, by the seed"
+
+
+def table3_reno():
+    """The paper's TCP (RFC 2581) and the RTT that its losses imply; csa-reno10 has the same without signals."""
+    off, on = (two("paper", signals, "2.5 ms", "reno") for signals in ("off", "on"))
+    rows = as_printed("on", on, "on", True, missed(CASE_B, "B"), missed(CASE_B, "B"), "unknown", off=("no signals", off))
+    return Experiment("csa-table3-reno", "Table 3 with signals: Reno, RTT 10 ms", rows, full_only=True, beyond=True, breaks="no signals")
+
+
 def signal_loss():
     case = Case("csa-signal-loss")
     off, half = case.set({"routers.core.signalling": False}), case.set({"links.edge.side~core.side.back": {"loss": 0.5}})
@@ -237,5 +254,5 @@ def signal_loss():
 
 
 PAPER = Paper("csa", "CSA, Giacomazzi, Musumeci, Verticale", (20, 2), [
-    table2(), table3(), table3_at(60, "15 ms", {("off", "AF_PHB_1"): {"D": model(0, 1600)}}), table3_at(2, "0.5 ms", {}), signal_loss(),
+    table2(), table3(), table3_at(60, "15 ms", {("off", "AF_PHB_1"): {"D": model(0, 1600)}}), table3_at(2, "0.5 ms", {}), table3_reno(), signal_loss(),
     *APPENDICES, *BEYOND, *SCALE_OUT])

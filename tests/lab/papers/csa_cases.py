@@ -41,7 +41,7 @@ def zeros(rows, *routers):
 ACTS = ("the control of alpha", lowered)
 CLOCK = "csa-clock: the paper's tokens come on one clock, so that flows send together, and its average stays while the queue is idle"
 RENO10 = "csa-reno10: the paper's TCP is Reno, its RTT about 10 ms"
-ON = "unknown"  # Table 3 with them
+ON = "csa-table3-reno: the paper's TCP is Reno, its RTT about 10 ms"
 
 
 def missed(why, *points):
