@@ -144,12 +144,13 @@ void DccpSender::on_feedback(const dccp::Packet& p, Time now) {
   const std::uint64_t ack = sequence_.acknowledged(p.ack);
   const bool event = losses_.on_feedback(ack, f);
   const Time reported = sent + held;
-  const double arrived = *f.receive_rate * seconds(std::max(reported - reported_until_, Duration::zero()));
-  arrived_bytes_ += arrived;
+  const double elapsed = seconds(std::max(reported - reported_until_, Duration::zero()));
+  arrived_bytes_ += *f.receive_rate * elapsed;
   reported_until_ = std::max(reported_until_, reported);
   if (acknowledged_ != 0 && ack > acknowledged_)
     lost_.on_report(static_cast<double>(ack - acknowledged_),
-                    arrived / static_cast<double>(params_.common.packet.count()));
+                    *f.receive_rate / static_cast<double>(params_.common.packet.count()), elapsed,
+                    seconds(tfrc_.rtt()));
   if (*f.receive_rate > 0) acknowledged_ = std::max(acknowledged_, ack);
   tfrc_.on_feedback({.sent = sent,
                      .rtt_sample = std::max(since - held, kLeastRtt),
