@@ -2,6 +2,7 @@
 #include "conditioners/enhanced_token_bucket.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace surety {
 
@@ -57,25 +58,73 @@ void EnhancedTokenBucket::reset(EnhancedTokenBucketState& s, const EnhancedToken
   s.in.reset(p.in, now);
   s.out.reset(p.out, alpha_now);
   s.held = 0;
+  s.out_backlog = 0;
 }
 
 namespace {
-// Bytes that the buckets bring while the buffer may delay a packet, and at least four full packets: TCP
-// detects a loss by the three that follow it.
-std::uint64_t buffer_bytes(const EnhancedTokenBucketParams& p, Ratio alpha) {
+constexpr std::uint64_t kUsualPacket = 500;  // bytes; so many packets, if they are small
+
+// The backlog without which no packet leaves OUT; zero: none is needed.
+Duration needed_backlog(const EnhancedTokenBucketState& s) {
+  return s.out_backlog * EnhancedTokenBucket::kUnit;
+}
+
+// The limit of a buffer, in bytes and packets.
+struct Limit {
+  std::uint64_t bytes;
+  std::uint32_t packets;
+  bool full(std::uint64_t b, std::uint32_t n) const { return n >= packets || b > bytes; }
+};
+
+// A limit by time is the bytes that the buckets bring while the buffer may delay a packet, and at least four
+// full packets, since TCP detects a loss by the three that follow it.
+Limit limit(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Ratio alpha) {
   constexpr std::uint64_t kLeast = 4 * kDefaultNominalPacket.count();
+  if (p.buffer_bytes == 0) return {std::numeric_limits<std::uint64_t>::max(), p.buffer};
   const std::uint64_t out = std::uint64_t{p.buffer_bytes} * alpha.millionths() / 1'000'000;
-  return std::max(kLeast, p.buffer_bytes + out);
+  Limit l{std::max(kLeast, p.buffer_bytes + out), p.buffer};
+  if (s.out_backlog > EnhancedTokenBucket::kFree && alpha < Ratio::of(1)) {
+    const double seconds = 2e-9 * static_cast<double>(needed_backlog(s).count());
+    const auto bytes =
+        static_cast<std::uint64_t>(seconds * static_cast<double>(p.in.rate().bits_per_second()) / 8);
+    l.bytes = std::max(l.bytes, bytes);
+    l.packets = std::max(l.packets, static_cast<std::uint32_t>(bytes / kUsualPacket));
+  }
+  return l;
 }
 }  // namespace
+
+// The surplus of a packet's interval counts by the multiples of kSurplus that lie in it: exact in the long
+// run, without a remainder to store.
+[[gnu::noinline]] void EnhancedTokenBucket::adapt(EnhancedTokenBucketState& s,
+                                                  const EnhancedTokenBucketParams& p, Time now) {
+  const Time last = s.in.last();
+  if (!p.out_from_backlog || now <= last) return;
+  const auto multiples = [](Time from, Time to, Duration of) {
+    return to.time_since_epoch() / of - from.time_since_epoch() / of;
+  };
+  std::int64_t units = s.out_backlog;
+  // A long round trip has to be learnt before it has cost much: from some units on they come twice as fast.
+  const Duration surplus = units < 2 * kFree ? 2 * kSurplus : kSurplus;
+  if (now - last <= kPause) units += multiples(now - s.in.surplus(p.in, now), now, surplus);
+  units -= multiples(last, now, kForget);
+  s.out_backlog = static_cast<std::uint32_t>(std::clamp<std::int64_t>(units, 0, 255)) & 255;
+}
+
+bool EnhancedTokenBucket::may_out(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
+                                  Ratio alpha, const HoldingPool& pool) {
+  if (needs_no_backlog(s, alpha) || pool.held() >= pool.capacity()) return true;
+  const std::uint32_t packets = pool.size(s.held), bytes = pool.bytes(s.held);
+  return limit(s, p, alpha).full(bytes + kDefaultNominalPacket.count(), packets) ||
+         p.in.time_of(p.in.cost(bytes, packets)) >= needed_backlog(s);
+}
 
 EtbVerdict EnhancedTokenBucket::room(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
                                      std::uint32_t length, Ratio alpha, const HoldingPool& pool,
                                      bool may_wait) {
   const std::uint32_t packets = s.held != 0 ? pool.size(s.held) : 0;
   const std::uint64_t bytes = (s.held != 0 ? pool.bytes(s.held) : 0) + std::uint64_t{length};
-  if (packets >= p.buffer) return EtbVerdict::drop_buffer;
-  if (p.buffer_bytes != 0 && bytes > buffer_bytes(p, alpha)) return EtbVerdict::drop_buffer;
+  if (limit(s, p, alpha).full(bytes, packets)) return EtbVerdict::drop_buffer;
   return may_wait && pool.held() < pool.capacity() ? EtbVerdict::hold : EtbVerdict::drop_buffer_total;
 }
 
@@ -86,7 +135,8 @@ std::size_t EnhancedTokenBucket::release(EnhancedTokenBucketState& s, const Enha
   while (s.held != 0 && n < out.size()) {
     const std::uint32_t length = pool.head(s.held).length;
     const bool in = take_in(s, p, length, now);
-    if (!in && !take_out(s, p, length, alpha)) break;
+    const bool out_next = !in && may_out(s, p, alpha.alpha(), pool) && take_out(s, p, length, alpha);
+    if (!in && !out_next) break;
     out[n++] = pop(s, pool, in ? Precedence::in : Precedence::out);
   }
   return n;
@@ -117,7 +167,8 @@ Time EnhancedTokenBucket::next_release(const EnhancedTokenBucketState& s, const 
   if (s.held == 0) return kNever;
   const std::uint32_t length = pool.head(s.held).length;
   const Time in = s.in.ready(p.in, p.in.cost(length));
-  const Time out = alpha.when(s.out.ready(p.out, p.out.cost(length)));
+  const Time out =
+      may_out(s, p, alpha.alpha(), pool) ? alpha.when(s.out.ready(p.out, p.out.cost(length))) : kNever;
   return std::max(std::min(in, out), now + Duration(1));
 }
 

@@ -2,6 +2,15 @@
 // The CSA paper's enhanced token bucket (Fig. 5 there): an input buffer, an in-bucket filled at r and an
 // out-bucket filled at alpha*r.
 //
+// OUT from a backlog (ours, not the paper's; EnhancedTokenBucketParams::out_from_backlog): a TCP that loses
+// an OUT packet halves its window and sends less than r until the window is back, unless its backlog in the
+// input buffer was as long as the round trip: then half of the window still fills the path. The bucket does
+// not measure round trips. It counts the surplus, the tokens that the full in-bucket has no room for while
+// the flow sends: each kSurplus of it (twice that at first) adds a unit to the `out_backlog`, each kForget
+// removes one. Above kFree, packets leave OUT only from a backlog that r needs `out_backlog` units to serve,
+// or from a full buffer. At alpha >= 1 they always may: half of such a rate is still r. A buffer that is
+// limited by a time grows to twice the `out_backlog`. A flow that uses its tokens has the paper's bucket.
+//
 // Guarantees: packets of a flow leave in the order they came; the head leaves IN if the in-bucket
 // has its tokens, else OUT if the out-bucket has, else it waits; a packet that finds the flow's
 // buffer full is refused with `buffer`, one that finds the common pool full with `buffer_total`.
@@ -24,7 +33,8 @@ namespace surety {
 class HoldingPool {
  public:
   using Queue = std::uint32_t;  // 1 .. capacity; 0: none
-  // Room for `packets` held packets in all (and so at most as many waiting flows).
+  static constexpr std::uint32_t kMost = (1 << 24) - 1;
+  // Room for `packets` held packets in all, at most kMost (and so at most as many waiting flows).
   explicit HoldingPool(std::uint32_t packets);
 
   Queue open(FlowId flow);              // 0 when the pool is used up; a push() right after it succeeds
@@ -58,9 +68,10 @@ class HoldingPool {
 // Per flow, in the flow's cache line.
 struct EnhancedTokenBucketState {
   TokenBucket in, out;
-  HoldingPool::Queue held = 0;
-  std::uint16_t domain = 0;  // the owner's note: which AlphaClock the out-bucket lives by
-  std::uint16_t note = 0;    // the owner's, too: not of the bucket
+  HoldingPool::Queue held : 24 = 0;
+  std::uint32_t out_backlog : 8 = 0;  // in units of EnhancedTokenBucket::kUnit
+  std::uint16_t domain = 0;           // the owner's note: which AlphaClock the out-bucket lives by
+  std::uint16_t note = 0;             // the owner's, too: not of the bucket
 };
 static_assert(sizeof(EnhancedTokenBucketState) == 40);
 
@@ -68,6 +79,13 @@ enum class EtbVerdict : std::uint8_t { in, out, hold, drop_buffer, drop_buffer_t
 
 class EnhancedTokenBucket {
  public:
+  // Powers of two: 2.1 ms, 8.4 ms and 4.3 s. They keep the surplus below 0.2 % of r in the long run.
+  static constexpr Duration kUnit{1 << 21}, kSurplus{1 << 23}, kForget{std::int64_t{1} << 32};
+  // Units without effect: with a round trip of 34 ms the window is soon back.
+  static constexpr std::uint32_t kFree = 16;
+  // A longer interval between two packets is a pause of the sender, and brings no surplus.
+  static constexpr Duration kPause = std::chrono::seconds(1);
+
   static void reset(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Time now,
                     Time alpha_now);
 
@@ -85,9 +103,12 @@ class EnhancedTokenBucket {
     if (s.held == 0) [[likely]] {
       if (take_in(s, p, length, now)) [[likely]]
         return EtbVerdict::in;
-      if (take_out(s, p, length, alpha)) return EtbVerdict::out;
+      if (needs_no_backlog(s, alpha.alpha()) && take_out(s, p, length, alpha)) return EtbVerdict::out;
     }
-    return room(s, p, length, alpha.alpha(), pool, may_wait);
+    const EtbVerdict verdict = room(s, p, length, alpha.alpha(), pool, may_wait);
+    // A packet that has no room to wait does not have to.
+    if (verdict != EtbVerdict::hold && s.held == 0 && take_out(s, p, length, alpha)) return EtbVerdict::out;
+    return verdict;
   }
 
   // A packet arrived: decide(). `hold`: the pool has taken it; schedule next_release() if the flow was not
@@ -97,7 +118,7 @@ class EnhancedTokenBucket {
                           bool may_wait = true) {
     const EtbVerdict verdict = decide(s, p, packet.length, now, alpha, pool, may_wait);
     if (verdict == EtbVerdict::hold) {
-      if (s.held == 0) s.held = pool.open(packet.flow);
+      if (s.held == 0) s.held = pool.open(packet.flow) & HoldingPool::kMost;
       pool.push(s.held, packet);
     }
     return verdict;
@@ -121,6 +142,10 @@ class EnhancedTokenBucket {
  private:
   static bool take_in(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, std::uint32_t length,
                       Time now) {
+    // Once per kSurplus is often enough: most packets cost a comparison.
+    const auto ns = [](Time t) { return t.time_since_epoch().count(); };
+    if ((ns(now) ^ ns(s.in.last())) >= kSurplus.count()) [[unlikely]]
+      adapt(s, p, now);
     s.in.fill(p.in, now);
     return s.in.take(p.in, p.in.cost(length));
   }
@@ -130,6 +155,14 @@ class EnhancedTokenBucket {
     s.out.fill(p.out, alpha.now());
     return s.out.take(p.out, p.out.cost(length));
   }
+  // Counts the surplus up to `now`, before the in-bucket is filled.
+  static void adapt(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Time now);
+  static bool needs_no_backlog(const EnhancedTokenBucketState& s, Ratio alpha) {
+    return s.out_backlog <= kFree || alpha >= Ratio::of(1);
+  }
+  // True if the head of the held packets may leave OUT, given its tokens.
+  static bool may_out(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Ratio alpha,
+                      const HoldingPool& pool);
   static Packet pop(EnhancedTokenBucketState& s, HoldingPool& pool, Precedence precedence);
   // `hold`, or why the packet cannot wait.
   static EtbVerdict room(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,

@@ -41,6 +41,10 @@ class TokenBucketParams {
 
   Rate rate() const { return Rate::bits_per_second(static_cast<std::uint64_t>(per_ns_)); }
   Credit depth() const { return depth_; }
+  // The time in which the rate brings `credit`; 0 without a rate. To about one part in 10^15.
+  Duration time_of(Credit credit) const {
+    return Duration(static_cast<std::int64_t>(static_cast<double>(credit) * ns_per_credit_));
+  }
   Credit cost(std::uint32_t length) const { return per_byte_ * length + per_packet_; }
   // Cost of `packets` packets with `bytes` bytes in all, at most 1 GB; saturates beyond 64 bits.
   Credit cost(std::uint32_t bytes, std::uint32_t packets) const {
@@ -70,6 +74,8 @@ struct EnhancedTokenBucketParams {
   std::uint32_t buffer = 100;  // B, packets
   // The bytes that r brings in the time that the buffer may delay a packet. 0: only B limits the buffer.
   std::uint32_t buffer_bytes = 0;
+  // True if OUT packets need a backlog once the flow has left tokens unused (enhanced_token_bucket.h).
+  bool out_from_backlog = false;
 };
 
 // Rule by which alpha goes up after congestion. It goes down as in the CSA paper.

@@ -88,6 +88,11 @@ class TokenBucket {
   }
 
   Credit credit() const { return credit_; }
+  Time last() const { return last_; }  // time of the last fill() that added something
+  // The part of the time until `now` whose tokens fill(now) finds no room for.
+  Duration surplus(const TokenBucketParams& params, Time now) const {
+    return std::max(now - last_ - wait(params, params.depth_), Duration::zero());
+  }
 
  private:
   Credit credit_ = 0;

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kMaxTopFlows = 1000, kMaxContracts = 100'000;  // metrics have a ceiling on series
 constexpr std::uint64_t kMinFlows = 64, kMaxFlows = 1 << 26;
 constexpr std::uint64_t kMaxCreations = 100'000'000;  // a second
-constexpr std::uint32_t kMaxHeld = 1 << 24;
+constexpr std::uint32_t kMaxHeld = (1 << 24) - 1;
 constexpr Duration kMaxIdle = std::chrono::hours(24);  // flow records count ticks in 32 bits
 constexpr Bytes kMaxMemory{1'000'000'000'000};
 

@@ -5,11 +5,13 @@ Of each paper what takes seconds; `tests/run --all` has the rest (stage `papers`
 """
 import json
 import pathlib
+import statistics
 import subprocess
 
 import pytest
 
 LAB = pathlib.Path(__file__).parents[2] / "build/release/bin/surety-lab"
+SCENARIOS = pathlib.Path(__file__).parents[1] / "lab/papers/scenarios"
 PAPERS = [("gtfrc", "gtfrc-fig2*"), ("gtfrc", "gtfrc-beyond*"), ("tfrc", "*"), ("csa", "csa-signal-loss"), ("ard", "ard-tail-drop"),
           ("gtcp", "gtcp-basic")]
 
@@ -24,6 +26,18 @@ def test_no_row_misses_unexplained(paper, experiments):
     rows = [json.loads(line) for line in run.stdout.splitlines()]
     assert rows and [(r["experiment"], r["what"], r["x"], r["mean"], r["band"], r["verdict"]) for r in rows if r["fails"]] == []
     assert run.returncode == 0, run.stderr
+
+
+def test_a_congested_core_costs_a_long_path_nothing_of_its_rate():
+    """Case D of CSA's Table 3 at RTT 130 ms; alpha alone gives a RoS of 88 % and 1,440 kbit/s."""
+    delays = (f"links.{link}.delay=32.5 ms" for link in ("edge.up~core.assured", "plain.up~core.plain", "core.out~sink"))
+    settings = ["duration=60 s", "measure=20 s - 60 s", "hosts.be.times=40", *delays,
+                *(f"routers.edge.services.{phb}.alpha.control=search" for phb in ("phb1", "phb3"))]
+    run = subprocess.run([LAB, "run", SCENARIOS / "csa-scenario2.yaml", "--json", "--set", *settings], text=True, capture_output=True,
+                         timeout=300, check=True)
+    flows = [flow for flow in json.loads(run.stdout)["flows"] if flow["name"].startswith("af1#")]
+    assert len(flows) == 13 and statistics.fmean(flow["ros"] for flow in flows) >= 0.98
+    assert statistics.fmean(flow["delivered_bps"] for flow in flows) >= 0.98 * 1600e3
 
 
 def test_figures_and_rows_of_an_experiment(directory):

@@ -11,6 +11,7 @@ import statistics
 from .csa_appendices import APPENDICES
 from .csa_beyond import BEYOND
 from .csa_cases import ACTS, CLOCK, N, ON, PROVISIONED, READINGS, RENO10, SHORT, cases_of, missed, rows_of, zeros
+from .csa_round_trips import ROUND_TRIP_EXPERIMENTS
 from .csa_scale_out import SCALE_OUT
 from .lab import Case
 from .rows import Experiment, Figure, Paper, Series, delivered, model, near, paper, points, ros, row, sweep, twofold
@@ -255,4 +256,4 @@ def signal_loss():
 
 PAPER = Paper("csa", "CSA, Giacomazzi, Musumeci, Verticale", (20, 2), [
     table2(), table3(), table3_at(60, "15 ms", {("off", "AF_PHB_1"): {"D": model(0, 1600)}}), table3_at(2, "0.5 ms", {}), table3_reno(), signal_loss(),
-    *APPENDICES, *BEYOND, *SCALE_OUT])
+    *APPENDICES, *BEYOND, *ROUND_TRIP_EXPERIMENTS, *SCALE_OUT])
