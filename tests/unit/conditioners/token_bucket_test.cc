@@ -49,6 +49,17 @@ TEST(TokenBucket, FillsToTheNanosecondAndNotBeyondItsDepth) {
   EXPECT_EQ(b.credit(), bytes(1500));
 }
 
+TEST(TokenBucket, SurplusIsTheTimeBehindTheFullBucket) {
+  const TokenBucketParams p(8_Mbps, Depth::bytes(1500)), none(0_bps, Depth::bytes(1500));
+  TokenBucket b = full_bucket(p);
+  EXPECT_EQ(b.surplus(p, kStart + 5us), 5us);
+  ASSERT_TRUE(b.take(p, p.cost(1000)));
+  EXPECT_EQ(b.surplus(p, kStart + 1000us), 0us);
+  EXPECT_EQ(b.surplus(p, kStart + 1001us), 1us);
+  EXPECT_EQ(b.surplus(p, kStart - 1s), 0us);
+  EXPECT_EQ(b.surplus(none, kStart + 1s), 0us);
+}
+
 TEST(TokenBucket, TimeGoingBackwardsAddsNothingAndLosesNothing) {
   const TokenBucketParams p(8_Mbps, Depth::bytes(1500));
   TokenBucket b = full_bucket(p);

@@ -265,6 +265,18 @@ TEST(ParseServices, ABufferIsATimeOrANumberOfPackets) {
   EXPECT_EQ(buffer("1 s").buffer, 2'000u);
 }
 
+TEST(ParseServices, OnlyASearchSendsOutFromABacklog) {
+  const auto from_backlog = [](const std::string& alpha) {
+    return std::get<Csa>(service("rate: 8 Mbit/s, alpha: {" + alpha + "}").conditioner)
+        .bucket.out_from_backlog;
+  };
+  EXPECT_TRUE(from_backlog(""));
+  EXPECT_TRUE(from_backlog("min: 0.1, max: 0.4"));
+  EXPECT_FALSE(from_backlog("fixed: 0.4"));
+  EXPECT_FALSE(from_backlog("control: paper"));
+  EXPECT_FALSE(from_backlog("control: periodic"));
+}
+
 TEST(ParseServices, AlphaWithoutALimit) {
   const auto s = service("rate: 8 Mbit/s, alpha: {max: unlimited, min: 0.1}");
   EXPECT_EQ(std::get<Csa>(s.conditioner).alpha.max, Ratio::unlimited());
