@@ -10,7 +10,7 @@ from .rows import Experiment, delivered, model, ros, sweep
 
 ROUND_TRIPS = (2, 20, 60, 130, 230, 500)  # ms
 PACKET = 0.047  # kbit/s: a packet of 576 B in the 100 s that are measured, by which a flow at its rate may be short
-LEARNT = "0.4 %: what a flow loses until its bucket has learnt the round trip; three cores drop one OUT packet of four"
+LEARNT = "csa-round-trips: 0.4 % is what a flow loses until its bucket has learnt the round trip; three cores drop one OUT packet of four"
 BOUGHT = {"af1": 1600, "af3": 400}
 # Links of a scenario that the assured flows cross.
 LINKS = {"csa-scenario2": ("edge.up~core.assured", "core.out~sink"), "csa-signal-loss": ("edge.up~core.assured", "core.out~sink"),
