@@ -83,7 +83,7 @@ Limit limit(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& 
   if (p.buffer_bytes == 0) return {std::numeric_limits<std::uint64_t>::max(), p.buffer};
   const std::uint64_t out = std::uint64_t{p.buffer_bytes} * alpha.millionths() / 1'000'000;
   Limit l{std::max(kLeast, p.buffer_bytes + out), p.buffer};
-  if (s.out_backlog > EnhancedTokenBucket::kFree && alpha < Ratio::of(1)) {
+  if (s.out_backlog > EnhancedTokenBucket::kFree && alpha < p.backlog_below) {
     const double seconds = 2e-9 * static_cast<double>(needed_backlog(s).count());
     const auto bytes =
         static_cast<std::uint64_t>(seconds * static_cast<double>(p.in.rate().bits_per_second()) / 8);
@@ -99,7 +99,7 @@ Limit limit(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& 
 [[gnu::noinline]] void EnhancedTokenBucket::adapt(EnhancedTokenBucketState& s,
                                                   const EnhancedTokenBucketParams& p, Time now) {
   const Time last = s.in.last();
-  if (!p.out_from_backlog || now <= last) return;
+  if (p.backlog_below == Ratio() || now <= last) return;
   const auto multiples = [](Time from, Time to, Duration of) {
     return to.time_since_epoch() / of - from.time_since_epoch() / of;
   };
@@ -113,7 +113,7 @@ Limit limit(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& 
 
 bool EnhancedTokenBucket::may_out(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
                                   Ratio alpha, const HoldingPool& pool) {
-  if (needs_no_backlog(s, alpha) || pool.held() >= pool.capacity()) return true;
+  if (needs_no_backlog(s, p, alpha) || pool.held() >= pool.capacity()) return true;
   const std::uint32_t packets = pool.size(s.held), bytes = pool.bytes(s.held);
   return limit(s, p, alpha).full(bytes + kDefaultNominalPacket.count(), packets) ||
          p.in.time_of(p.in.cost(bytes, packets)) >= needed_backlog(s);

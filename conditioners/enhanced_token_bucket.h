@@ -2,14 +2,15 @@
 // The CSA paper's enhanced token bucket (Fig. 5 there): an input buffer, an in-bucket filled at r and an
 // out-bucket filled at alpha*r.
 //
-// OUT from a backlog (ours, not the paper's; EnhancedTokenBucketParams::out_from_backlog): a TCP that loses
+// OUT from a backlog (ours, not the paper's; EnhancedTokenBucketParams::backlog_below): a TCP that loses
 // an OUT packet halves its window and sends less than r until the window is back, unless its backlog in the
 // input buffer was as long as the round trip: then half of the window still fills the path. The bucket does
 // not measure round trips. It counts the surplus, the tokens that the full in-bucket has no room for while
 // the flow sends: each kSurplus of it (twice that at first) adds a unit to the `out_backlog`, each kForget
 // removes one. Above kFree, packets leave OUT only from a backlog that r needs `out_backlog` units to serve,
-// or from a full buffer. At alpha >= 1 they always may: half of such a rate is still r. A buffer that is
-// limited by a time grows to twice the `out_backlog`. A flow that uses its tokens has the paper's bucket.
+// or from a full buffer. At the maximum of alpha they always may, since nothing is congested, and at alpha
+// >= 1: half of such a rate is still r. A buffer that is limited by a time grows to twice the `out_backlog`.
+// A flow that uses its tokens has the paper's bucket.
 //
 // Guarantees: packets of a flow leave in the order they came; the head leaves IN if the in-bucket
 // has its tokens, else OUT if the out-bucket has, else it waits; a packet that finds the flow's
@@ -103,7 +104,7 @@ class EnhancedTokenBucket {
     if (s.held == 0) [[likely]] {
       if (take_in(s, p, length, now)) [[likely]]
         return EtbVerdict::in;
-      if (needs_no_backlog(s, alpha.alpha()) && take_out(s, p, length, alpha)) return EtbVerdict::out;
+      if (needs_no_backlog(s, p, alpha.alpha()) && take_out(s, p, length, alpha)) return EtbVerdict::out;
     }
     const EtbVerdict verdict = room(s, p, length, alpha.alpha(), pool, may_wait);
     // A packet that has no room to wait does not have to.
@@ -157,8 +158,9 @@ class EnhancedTokenBucket {
   }
   // Counts the surplus up to `now`, before the in-bucket is filled.
   static void adapt(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Time now);
-  static bool needs_no_backlog(const EnhancedTokenBucketState& s, Ratio alpha) {
-    return s.out_backlog <= kFree || alpha >= Ratio::of(1);
+  static bool needs_no_backlog(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
+                               Ratio alpha) {
+    return s.out_backlog <= kFree || alpha >= p.backlog_below;
   }
   // True if the head of the held packets may leave OUT, given its tokens.
   static bool may_out(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Ratio alpha,

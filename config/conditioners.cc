@@ -173,7 +173,6 @@ void read(Csa& csa, MapReader& map, Service& s, Places& places, Problems& proble
   read_buffer(buffer, csa.bucket, s.committed, problems);
   if (buffer) places.buffer = buffer->mark;
   if (const Node* n = map.find("alpha")) read_alpha(*n, csa.alpha, places, problems);
-  csa.bucket.out_from_backlog = csa.alpha.control == AlphaControl::search && csa.alpha.min < csa.alpha.max;
   if (places.auto_max) places.auto_max->packet = tokens.packet;
 }
 

@@ -202,6 +202,15 @@ void settle_auto_max(Draft& draft) {
   }
 }
 
+void settle_backlogs(Draft& draft) {
+  for (Service& s : draft.config.services) {
+    auto* const csa = std::get_if<Csa>(&s.conditioner);
+    if (csa == nullptr || csa->alpha.control != AlphaControl::search || csa->alpha.min >= csa->alpha.max)
+      continue;
+    csa->bucket.backlog_below = std::min(csa->alpha.max, Ratio::of(1));
+  }
+}
+
 void settle_bursts(Draft& draft) {
   const Bytes mtu(largest_customer_mtu(draft.config));
   const auto settle = [mtu](Bytes& burst) {

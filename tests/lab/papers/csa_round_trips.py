@@ -58,8 +58,10 @@ def behind_cores():
     rows = []
     for name, (scenario, settings) in variants.items():
         whys = missed(LEARNT, 130, 230) if "three" in name else None
-        rows += rows_of(name, over(scenario, settings), BOUGHT, name.startswith("search"), whys)
-    return Experiment("csa-round-trips", "Beyond the paper: case D at RTT 2 to 500 ms", rows, full_only=True)
+        judged = name.startswith("search") and "no signals" not in name
+        rows += rows_of(name, over(scenario, settings), BOUGHT, judged, whys)
+    return Experiment("csa-round-trips", "Beyond the paper: case D at RTT 2 to 500 ms", rows, full_only=True, beyond=True,
+                      breaks="alpha alone: the paper's control, from 130 ms on")
 
 
 def at_the_border():
@@ -69,7 +71,8 @@ def at_the_border():
             cases = {rtt: cases_of({word: {"alpha.control": word}}, {"links.edge.up~sink.delay": f"{rtt / 2:g} ms"})[word][n]
                      for rtt in ROUND_TRIPS}
             rows += rows_of(f"{name}, N = {n}", cases, {"f": 1000}, word == "search")
-    return Experiment("csa-round-trips-border", "Beyond the paper: scenario 1 at RTT 2 to 500 ms", rows, full_only=True)
+    return Experiment("csa-round-trips-border", "Beyond the paper: scenario 1 at RTT 2 to 500 ms", rows, full_only=True, beyond=True,
+                      breaks="alpha alone: the paper's control, from 130 ms on")
 
 
 ROUND_TRIP_EXPERIMENTS = [behind_cores(), at_the_border()]

@@ -289,7 +289,7 @@ TEST(EnhancedTokenBucket, OversizePacketsAreSlowedDownNotBlocked) {
 
 EnhancedTokenBucketParams from_backlog(std::uint32_t buffer = 1000) {
   EnhancedTokenBucketParams params = small(buffer);
-  params.out_from_backlog = true;
+  params.backlog_below = Ratio::of(1);
   return params;
 }
 
@@ -359,8 +359,11 @@ TEST(OutFromBacklog, UnitsOfAShortRoundTripAreFree) {
   for (const EtbVerdict v : {in, out, hold}) EXPECT_EQ(flow.offer(280ms, 1000), v);
 }
 
-TEST(OutFromBacklog, FromAlphaOneOnNoneIsNeeded) {
-  Flow below = with_19_units(from_backlog(), 0.999999), from = with_19_units(from_backlog(), 1);
+// The maximum of alpha, where nothing is congested, or 1.
+TEST(OutFromBacklog, FromAnAlphaOnNoneIsNeeded) {
+  EnhancedTokenBucketParams params = from_backlog();
+  params.backlog_below = Ratio::of(0.4);
+  Flow below = with_19_units(params, 0.399999), from = with_19_units(params, 0.4);
   for (const EtbVerdict v : {in, hold, hold}) EXPECT_EQ(below.offer(340ms, 1000), v);
   for (const EtbVerdict v : {in, out, hold}) EXPECT_EQ(from.offer(340ms, 1000), v);
 }
@@ -391,7 +394,7 @@ TEST(OutFromBacklog, ABufferOfATimeGrowsToTwiceTheBacklog) {
   };
   EXPECT_EQ(held(0.1), 79u);
   EXPECT_EQ(held(1), 20u) << "not at alpha 1";
-  params.out_from_backlog = false;
+  params.backlog_below = {};
   EXPECT_EQ(held(0.1), 11u);
 }
 

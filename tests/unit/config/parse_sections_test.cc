@@ -265,16 +265,15 @@ TEST(ParseServices, ABufferIsATimeOrANumberOfPackets) {
   EXPECT_EQ(buffer("1 s").buffer, 2'000u);
 }
 
-TEST(ParseServices, OnlyASearchSendsOutFromABacklog) {
-  const auto from_backlog = [](const std::string& alpha) {
-    return std::get<Csa>(service("rate: 8 Mbit/s, alpha: {" + alpha + "}").conditioner)
-        .bucket.out_from_backlog;
+TEST(ParseServices, OnlyASearchBelowItsMaximumSendsOutFromABacklog) {
+  const auto below = [](const std::string& alpha) {
+    return std::get<Csa>(service("rate: 8 Mbit/s, alpha: {" + alpha + "}").conditioner).bucket.backlog_below;
   };
-  EXPECT_TRUE(from_backlog(""));
-  EXPECT_TRUE(from_backlog("min: 0.1, max: 0.4"));
-  EXPECT_FALSE(from_backlog("fixed: 0.4"));
-  EXPECT_FALSE(from_backlog("control: paper"));
-  EXPECT_FALSE(from_backlog("control: periodic"));
+  EXPECT_EQ(below(""), Ratio::of(1));
+  EXPECT_EQ(below("min: 0.1, max: 0.4"), Ratio::of(0.4));
+  EXPECT_EQ(below("fixed: 0.4"), Ratio());
+  EXPECT_EQ(below("control: paper"), Ratio());
+  EXPECT_EQ(below("control: periodic"), Ratio());
 }
 
 TEST(ParseServices, AlphaWithoutALimit) {
