@@ -115,7 +115,8 @@ bool EnhancedTokenBucket::may_out(const EnhancedTokenBucketState& s, const Enhan
                                   Ratio alpha, const HoldingPool& pool) {
   if (needs_no_backlog(s, p, alpha) || pool.held() >= pool.capacity()) return true;
   const std::uint32_t packets = pool.size(s.held), bytes = pool.bytes(s.held);
-  return limit(s, p, alpha).full(bytes + kDefaultNominalPacket.count(), packets) ||
+  // A buffer that was full has lost its head when release() looks.
+  return limit(s, p, alpha).full(bytes + 2 * kDefaultNominalPacket.count(), packets + 1) ||
          p.in.time_of(p.in.cost(bytes, packets)) >= needed_backlog(s);
 }
 

@@ -13,8 +13,9 @@
 // A flow that uses its tokens has the paper's bucket.
 //
 // Guarantees: packets of a flow leave in the order they came; the head leaves IN if the in-bucket
-// has its tokens, else OUT if the out-bucket has, else it waits; a packet that finds the flow's
-// buffer full is refused with `buffer`, one that finds the common pool full with `buffer_total`.
+// has its tokens, else OUT if the out-bucket has (and the backlog, as above), else it waits; a packet that
+// finds the flow's buffer full is refused with `buffer`, one that finds the common pool full with
+// `buffer_total`.
 // No allocation after construction.
 #pragma once
 
@@ -80,7 +81,8 @@ enum class EtbVerdict : std::uint8_t { in, out, hold, drop_buffer, drop_buffer_t
 
 class EnhancedTokenBucket {
  public:
-  // Powers of two: 2.1 ms, 8.4 ms and 4.3 s. They keep the surplus below 0.2 % of r in the long run.
+  // Powers of two: 2.1 ms, 8.4 ms and 4.3 s. A TCP with a backlog has a surplus below 0.2 % of r in the long
+  // run.
   static constexpr Duration kUnit{1 << 21}, kSurplus{1 << 23}, kForget{std::int64_t{1} << 32};
   // Units without effect: with a round trip of 34 ms the window is soon back.
   static constexpr std::uint32_t kFree = 16;

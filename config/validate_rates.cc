@@ -205,8 +205,7 @@ void settle_auto_max(Draft& draft) {
 void settle_backlogs(Draft& draft) {
   for (Service& s : draft.config.services) {
     auto* const csa = std::get_if<Csa>(&s.conditioner);
-    if (csa == nullptr || csa->alpha.control != AlphaControl::search || csa->alpha.min >= csa->alpha.max)
-      continue;
+    if (csa == nullptr || !csa->out_from_backlog) continue;
     csa->bucket.backlog_below = std::min(csa->alpha.max, Ratio::of(1));
   }
 }

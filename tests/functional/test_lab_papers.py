@@ -32,7 +32,7 @@ def test_a_congested_core_costs_a_long_path_nothing_of_its_rate():
     """Case D of CSA's Table 3 at RTT 130 ms; alpha alone gives a RoS of 88 % and 1,440 kbit/s."""
     delays = (f"links.{link}.delay=32.5 ms" for link in ("edge.up~core.assured", "plain.up~core.plain", "core.out~sink"))
     settings = ["duration=60 s", "measure=20 s - 60 s", "hosts.be.times=40", *delays,
-                *(f"routers.edge.services.{phb}.alpha.control=search" for phb in ("phb1", "phb3"))]
+                *(f"routers.edge.services.{phb}.{key}" for phb in ("phb1", "phb3") for key in ("alpha.control=search", "out_from_backlog=on"))]
     run = subprocess.run([LAB, "run", SCENARIOS / "csa-scenario2.yaml", "--json", "--set", *settings], text=True, capture_output=True,
                          timeout=300, check=True)
     flows = [flow for flow in json.loads(run.stdout)["flows"] if flow["name"].startswith("af1#")]

@@ -242,8 +242,7 @@ def table3_reno():
 
 
 def signal_loss():
-    """By `periodic`: OUT from a backlog (`search`) needs no signals here."""
-    case = Case("csa-signal-loss").set({f"routers.edge.services.{phb}.alpha.control": "periodic" for phb in ("phb1", "phb3")})
+    case = Case("csa-signal-loss")
     off, half = case.set({"routers.core.signalling": False}), case.set({"links.edge.side~core.side.back": {"loss": 0.5}})
     return Experiment("csa-signal-loss", "Beyond the paper: case D where signals are lost on their way", [
         row("no signals: AF_PHB_1 RoS", "%", ros("af1#*"), off),

@@ -24,8 +24,11 @@ GTFRC = {f"senders.{name}": {"name": name, "host": name, "to": "sink", "protocol
 WIDE = {f"senders.{name}.window": "250 packets" for name in BOUGHT}
 
 
-def control(word):
-    return {f"routers.edge.services.{phb}.alpha.control": word for phb in ("phb1", "phb3")}
+BACKLOG = {"alpha.control": "search", "out_from_backlog": "on"}
+
+
+def control(settings):
+    return {f"routers.edge.services.{phb}.{key}": value for phb in ("phb1", "phb3") for key, value in settings.items()}
 
 
 def over(scenario, settings):
@@ -45,15 +48,16 @@ def rows_of(name, cases, bought, judged, whys=None):
 
 
 def behind_cores():
-    own = {**CASE_D, **control("search")}
+    own = {**CASE_D, **control(BACKLOG)}
     side = "links.edge.side~core.side"
     variants = {
-        "the paper's control": ("csa-scenario2", {**CASE_D, **control("paper")}),
+        "the paper's control": ("csa-scenario2", {**CASE_D, **control({"alpha.control": "paper"})}),
+        "alpha alone": ("csa-scenario2", {**CASE_D, **control({"alpha.control": "search"})}),
         "search": ("csa-scenario2", own), "search, gTFRC": ("csa-scenario2", {**own, **GTFRC}),
         "search, no signals": ("csa-scenario2", {**own, "routers.core.signalling": False}),
-        "search, a tenth of the signals lost": ("csa-signal-loss", {**control("search"), f"{side}.back": {"loss": 0.1}}),
-        "search, signals 200 ms late": ("csa-signal-loss", {**control("search"), f"{side}.delay": "200 ms"}),
-        "search, three cores": ("csa-three-cores", control("search")),
+        "search, a tenth of the signals lost": ("csa-signal-loss", {**control(BACKLOG), f"{side}.back": {"loss": 0.1}}),
+        "search, signals 200 ms late": ("csa-signal-loss", {**control(BACKLOG), f"{side}.delay": "200 ms"}),
+        "search, three cores": ("csa-three-cores", control(BACKLOG)),
     }
     rows = []
     for name, (scenario, settings) in variants.items():
@@ -67,10 +71,10 @@ def behind_cores():
 def at_the_border():
     rows = []
     for n in (25, 30):
-        for name, word in (("the paper's control", "paper"), ("search", "search")):
-            cases = {rtt: cases_of({word: {"alpha.control": word}}, {"links.edge.up~sink.delay": f"{rtt / 2:g} ms"})[word][n]
+        for name, settings in (("the paper's control", {"alpha.control": "paper"}), ("search", BACKLOG)):
+            cases = {rtt: cases_of({name: settings}, {"links.edge.up~sink.delay": f"{rtt / 2:g} ms"})[name][n]
                      for rtt in ROUND_TRIPS}
-            rows += rows_of(f"{name}, N = {n}", cases, {"f": 1000}, word == "search")
+            rows += rows_of(f"{name}, N = {n}", cases, {"f": 1000}, name == "search")
     return Experiment("csa-round-trips-border", "Beyond the paper: scenario 1 at RTT 2 to 500 ms", rows, full_only=True, beyond=True,
                       breaks="alpha alone: the paper's control, from 130 ms on")
 

@@ -265,15 +265,13 @@ TEST(ParseServices, ABufferIsATimeOrANumberOfPackets) {
   EXPECT_EQ(buffer("1 s").buffer, 2'000u);
 }
 
-TEST(ParseServices, OnlyASearchBelowItsMaximumSendsOutFromABacklog) {
-  const auto below = [](const std::string& alpha) {
-    return std::get<Csa>(service("rate: 8 Mbit/s, alpha: {" + alpha + "}").conditioner).bucket.backlog_below;
+TEST(ParseServices, OutFromABacklogEndsAtTheMaximumOfAlphaOrOne) {
+  const auto below = [](const std::string& keys) {
+    return std::get<Csa>(service("rate: 8 Mbit/s" + keys).conditioner).bucket.backlog_below;
   };
-  EXPECT_EQ(below(""), Ratio::of(1));
-  EXPECT_EQ(below("min: 0.1, max: 0.4"), Ratio::of(0.4));
-  EXPECT_EQ(below("fixed: 0.4"), Ratio());
-  EXPECT_EQ(below("control: paper"), Ratio());
-  EXPECT_EQ(below("control: periodic"), Ratio());
+  EXPECT_EQ(below(", out_from_backlog: on"), Ratio::of(1));
+  EXPECT_EQ(below(", out_from_backlog: on, alpha: {min: 0.1, max: 0.4}"), Ratio::of(0.4));
+  EXPECT_EQ(below(""), Ratio());
 }
 
 TEST(ParseServices, AlphaWithoutALimit) {
