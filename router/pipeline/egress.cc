@@ -216,14 +216,14 @@ void Egress::put_split(ClassScheduler& classes, Time now) {
 void Egress::put_control(ClassScheduler& classes, rte_mbuf* m, Time now) {
   Packet p = control_packet(m);
   bool ecn_capable = false;
-  offer(classes, {split_.class_of(own_dscp_), {&p, 1}, {&ecn_capable, 1}}, now);
+  offer(classes, {split_.class_of(own_dscp_), {&p, 1}, {&ecn_capable, 1}}, now, true);
 }
 
-void Egress::offer(ClassScheduler& classes, const ClassRun& run, Time now) {
+void Egress::offer(ClassScheduler& classes, const ClassRun& run, Time now, bool own) {
   if (classes.queue(run.class_index).names_customers(run.packets.size())) [[unlikely]]
     for (Packet& p : run.packets) p.flow = sharer(p);
   const std::size_t n = classes.enqueue(run.class_index, run.packets, run.ecn_capable, notices_, now);
-  if (domains_.watches(run.class_index)) [[unlikely]]
+  if (domains_.watches(run.class_index) && !own) [[unlikely]]
     domains_.note(run, now);
   const auto arrived = [&](std::size_t i) { return Arrived{run.packets[i], port_, run.class_index}; };
   act(n, arrived, now);

@@ -124,7 +124,8 @@ class Egress {
   void put(ClassScheduler& classes, std::span<const HandedPacket> burst, Time now);
   void put_control(ClassScheduler& classes, rte_mbuf* m, Time now);
   void put_split(ClassScheduler& classes, Time now);
-  void offer(ClassScheduler& classes, const ClassRun& run, Time now);
+  // `own`: frames of the router, ARP among them, whose sources get no signals.
+  void offer(ClassScheduler& classes, const ClassRun& run, Time now, bool own = false);
   void put(QueueTree& tree, const Burst& v, LaneMask lanes, Time now);
   void put(QueueTree& tree, std::span<const HandedPacket> burst, Time now);
   void put_control(QueueTree& tree, rte_mbuf* m, Time now);

@@ -112,7 +112,7 @@ std::size_t Contributors::report(SignalKind kind, const CongestionSignal& arriva
                                  std::span<CongestionSignal> out) {
   const Time now = arrival.time;
   dscp_ = arrival.dscp;
-  next_ = kind == SignalKind::clear ? kNever : now + kCheck;
+  next_ = now + kCheck;
   std::array<std::uint16_t, kRoom> live;
   std::size_t n = 0, own = kRoom;
   each_live(now, [&](std::size_t i) {
@@ -122,7 +122,9 @@ std::size_t Contributors::report(SignalKind kind, const CongestionSignal& arriva
   const std::size_t told = std::min({n, out.size(), kind == SignalKind::eighth ? 1 : kMost});
   for (std::size_t k = 0; k < told; ++k) {
     const bool to_own = kind == SignalKind::eighth && own < n;
-    const Source& s = sources_[live[to_own ? own : cursor_++ % n]];
+    const std::size_t place = live[to_own ? own : cursor_++ % n];
+    const Source& s = sources_[place];
+    in_period_[place / 64] |= std::uint64_t{1} << place % 64;
     out[k] = {s.source, s.destination, 0, 0, dscp_, now, {}, kind, {}};
   }
   return told;
@@ -131,10 +133,16 @@ std::size_t Contributors::report(SignalKind kind, const CongestionSignal& arriva
 std::size_t Contributors::check(bool congested, Time now, std::span<CongestionSignal> out) {
   next_ = now + kCheck;
   if (congested) return 0;
-  CongestionSignal end;
-  end.dscp = dscp_;
-  end.time = now;
-  return report(SignalKind::clear, end, out);
+  std::size_t told = 0;
+  for (std::size_t i = 0; i < kRoom && told < std::min(out.size(), kMost); ++i) {
+    std::uint64_t& places = in_period_[i / 64];
+    if ((places >> i % 64 & 1) == 0) continue;
+    places &= ~(std::uint64_t{1} << i % 64);
+    const Source& s = sources_[i];
+    out[told++] = {s.source, s.destination, 0, 0, dscp_, now, {}, SignalKind::clear, {}};
+  }
+  if (std::ranges::all_of(in_period_, [](std::uint64_t places) { return places == 0; })) next_ = kNever;
+  return told;
 }
 
 }  // namespace surety

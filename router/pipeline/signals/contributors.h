@@ -62,7 +62,8 @@ class Contributors {
   // Reports an event of the queue: returns the signals, without port and queue, at most `out.size()`.
   // `arrival`: the OUT packet. The queue calls note() for IN packets, with DSCP 0.
   std::size_t report(SignalKind kind, const CongestionSignal& arrival, std::span<CongestionSignal> out);
-  // Called at next() of a queue that reports events: returns the events of the end of a period.
+  // Called at next() of a queue that reports events: returns the events of the end of a period, for the
+  // sources that have had another one; those beyond `out.size()` are due at next().
   std::size_t check(bool congested, Time now, std::span<CongestionSignal> out);
 
  private:
@@ -89,7 +90,8 @@ class Contributors {
   bool eighth_ = false, congested_ = false;  // an 8th arrival since the last reminders; congestion at them
   std::size_t reminded_ = 0, samples_ = 0;   // the number of reminders; samples since
   std::size_t cursor_ = 0;
-  std::uint8_t dscp_ = 0;  // DSCP of the last event
+  std::array<std::uint64_t, kRoom / 64> in_period_{};  // places with an event since the last end of a period
+  std::uint8_t dscp_ = 0;                              // DSCP of the last event
 };
 
 }  // namespace surety

@@ -35,7 +35,7 @@ void RemoteAlpha::follow_events(Time now) {
 void RemoteAlpha::signal(SignalKind kind, Time now) {
   advance(now);
   if (is_event(kind)) follow_events(now);
-  if (events_) congested_ = kind != SignalKind::clear;
+  if (is_event(kind)) congested_ = kind != SignalKind::clear;
   const bool stopped = controller_.next_event() == kNever;
   if (kind == SignalKind::onset && stopped) controller_ = CsaController(controller_.params(), now, alpha());
   if (kind != SignalKind::onset && kind != SignalKind::clear) controller_.eighth(now);

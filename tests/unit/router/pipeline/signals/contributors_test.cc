@@ -12,6 +12,7 @@ using namespace literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
+using testing::UnorderedElementsAreArray;
 
 constexpr Time kStart = Time(1000s);
 constexpr Duration kPace = Contributors::kPace;
@@ -238,6 +239,19 @@ TEST_F(ContributorsEventsTest, NoneGetsEventsBeyondTheMemory) {
 TEST_F(ContributorsEventsTest, AtMostKMostGetAnOnset) {
   for (std::uint32_t n = 0; n < 300; ++n) note(n, kStart);
   EXPECT_EQ(report(SignalKind::onset, 999, kStart + 1ms).size(), Contributors::kMost);
+}
+
+TEST_F(ContributorsEventsTest, TheEndGoesToThoseThatHaveHadAnEvent) {
+  for (std::uint32_t n = 0; n < 200; ++n) note(n, kStart);
+  To told = report(SignalKind::onset, 999, kStart + 1ms);
+  for (int i = 0; i < 6; ++i)
+    for (const std::uint32_t n : report(SignalKind::eighth, 999, kStart + 1ms)) told.push_back(n);
+  To ended = check(false, kStart + 2ms);
+  EXPECT_EQ(ended.size(), Contributors::kMost);
+  EXPECT_EQ(contributors.next(), kStart + 3ms) << "the others";
+  for (const std::uint32_t n : check(false, kStart + 3ms)) ended.push_back(n);
+  EXPECT_THAT(ended, UnorderedElementsAreArray(told));
+  EXPECT_EQ(contributors.next(), kNever);
 }
 
 }  // namespace

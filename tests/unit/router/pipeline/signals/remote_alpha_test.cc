@@ -328,6 +328,17 @@ TEST(RemoteAlpha, AQueueCongestedThroughoutKeepsAlphaDownHoweverLittleIsSent) {
   }
 }
 
+// Another queue of the path sends samples.
+TEST(RemoteAlpha, ASampleBeginsNoPeriodOfCongestion) {
+  RemoteAlpha remote({.control = AlphaControl::paper}, kStart);
+  remote.signal(SignalKind::onset, kStart + 1s);
+  remote.signal(SignalKind::clear, kStart + 1010ms);
+  remote.signal(SignalKind::sample, kStart + 1100ms);
+  EXPECT_EQ(remote.alpha(), Ratio::of(0.38));
+  remote.advance(kStart + 1190ms);
+  EXPECT_EQ(remote.alpha(), Ratio::of(0.4));
+}
+
 // What a search has learnt of the path counts for as long as a search ever waits: 64 T2s.
 TEST(RemoteAlpha, ASearchIsKeptForAWhileAtTheMaximum) {
   RemoteAlpha remote({.control = AlphaControl::search}, kStart);
