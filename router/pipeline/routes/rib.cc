@@ -90,7 +90,10 @@ const Candidate* Rib::described(std::span<const Candidate> group, const RouteCan
   const auto equal = [&](const Candidate& c) { return same_key(sets_.key(c.set), to); };
   const auto of_kind = [&](const Candidate& c) { return c.kind == what.kind; };
   // Next hops that were dead when the route was reported are part of its removal.
-  const auto part = [&](const Candidate& c) { return are_part(sets_.key(c.set).hops, to.hops); };
+  const auto part = [&](const Candidate& c) {
+    const HopSets::Key& key = sets_.key(c.set);
+    return !key.dead_hops && are_part(key.hops, to.hops);  // a dead route has all its next hops
+  };
   const auto whole = [&](const Candidate& c) { return are_part(to.hops, sets_.key(c.set).hops); };
   const auto any = [&](const Candidate& c) {
     return std::ranges::any_of(to.hops, [&](const auto& h) { return has(sets_.key(c.set).hops, h); });

@@ -213,6 +213,26 @@ TEST_F(RoutesTest, ADeadRouteIsRemovedAndNotTheOneBehindIt) {
   EXPECT_EQ(forward("192.0.2.1"), "none");
 }
 
+// A removal names dead next hops of a multipath route, too, which are all that a dead route before it has.
+TEST_F(RoutesTest, AMultipathRouteIsRemovedAndNotTheDeadOneBeforeIt) {
+  start();
+  RouteEvent dead{.to = prefix("192.0.2.0/24"),
+                  .next_hops = {via("10.0.1.9", 11)},
+                  .order = RouteOrder::dumped,
+                  .dead = true};
+  RouteEvent multipath = dead;
+  multipath.next_hops = {via("10.0.0.9", 10)};
+  multipath.dead = false;
+  routes.begin_kernel_sync();
+  for (const RouteEvent& event : {dead, multipath}) routes.on(event);
+  routes.end_kernel_sync();
+  EXPECT_EQ(forward("192.0.2.1"), "unresolved 0");
+  multipath.action = EventAction::remove;
+  multipath.next_hops.push_back(via("10.0.1.9", 11));
+  routes.on(multipath);
+  EXPECT_EQ(forward("192.0.2.1"), "none");
+}
+
 // `ip route add local 203.0.113.0/28 dev lo`
 TEST_F(RoutesTest, ALocalPrefixIsTheRouters) {
   start();
