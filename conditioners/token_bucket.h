@@ -45,13 +45,9 @@ class TokenBucket {
     // A product beyond 64 bits is beyond every depth, so overflow means full.
     const bool full =
         __builtin_mul_overflow(elapsed, params.per_ns_, &gain) || gain >= params.depth_ - credit_;
-    if (full) {
-      credit_ = params.depth_;
-      if (params.tick_ != 0) [[unlikely]]
-        credit_ += params.since_tick(now);
-    } else {
-      credit_ += gain;
-    }
+    credit_ = full ? params.depth_ : credit_ + gain;
+    if (full & (params.tick_ != 0)) [[unlikely]]
+      add_started_tick(params, now);
   }
 
   // True if take() would succeed. Call fill() first.
@@ -95,6 +91,11 @@ class TokenBucket {
   }
 
  private:
+  // Out of line: its division would cost each fill() registers.
+  [[gnu::noinline]] void add_started_tick(const TokenBucketParams& params, Time now) {
+    credit_ += params.since_tick(now);
+  }
+
   Credit credit_ = 0;
   Time last_{};
 };
