@@ -2,9 +2,10 @@
 // One class's queue: a FIFO of packet descriptors, bounded in packets and in bytes (queue_measure.h), with
 // RIO or tail drop, and its counters.
 //
-// Customers share the places beyond the limit in parts (CustomerQuota): one customer alone gets eight ninths
-// of them, however it sends, so that a customer whose small packets fill the queue leaves places to others.
-// A packet that arrives there has its customer in `flow`.
+// Customers share the places beyond the limit in parts (CustomerQuota): one customer's burst gets eight
+// ninths of them, and its lasting load of all places (packets that arrived within the limit do not count), so
+// that a customer whose small packets fill the queue leaves places to others. A packet that arrives there has
+// its customer in `flow`.
 //
 // Guarantees: arrivals = departures + early + forced + overflow + depth, per precedence, after every call.
 // Never more packets than the limit's buffers, but for those there when adopt() lowered it. A refused packet

@@ -112,6 +112,7 @@ std::optional<Aqm> read_aqm(MapReader& map, ActiveQueueParams& queue, Problems& 
   auto& rio = *queue.rio;
   const double max = std::max(rio.in.max, rio.out.max);
   if (by_length) make_out_tail_drop(rio);
+  rio.count_arriving &= !by_length;
   rio.decoupled = aqm == Aqm::decoupled_tail_drop;
   if (max > queue.limit) {
     problems.warning(n->mark, "the queue overflows at its limit of {} packets before RIO's `max` is reached",
