@@ -9,7 +9,7 @@ import statistics
 from .ard_beyond import AGREEMENTS
 from .ard_spread import SPREAD
 from .lab import Case
-from .rows import (Experiment, Figure, Paper, Series, aggregate_series, arithmetic, delivered, fairness, flow_series, model, near, paper, points, queue_series,
+from .rows import (Experiment, Figure, Paper, Series, aggregate_series, delivered, fairness, flow_series, model, near, paper, points, queue_series,
                    row, sweep, utilisation)
 
 TWENTY = {
@@ -179,8 +179,10 @@ def leaky_bucket(n, duration="200 s", sample="100 ms"):  # tau
     return {**cases, "RIO": watched}
 
 
-LEVEL = {"a": "ard-level: the paper's TPR of 570 is above its lambda_in, and fills the bucket; a TPR a tenth below lambda_in gives 16 packets",
-         "b": "ard-level: with the paper's TPR of 1727 the level is 11 packets; TPR is not below lambda_in here (section 2.2)"}
+LEVEL = {"a": "open: the paper says that IN rises to TPR; here it does not: where TPR is held at the paper's 570 the bucket is nearly full, at a tenth "
+              "below lambda_in it has 16 packets (ard-level)",
+         "b": "open: the paper says that IN rises to TPR; here it does not: where TPR is held at the paper's 1727, below our lambda_in, the level is 11 "
+              "packets (ard-level)"}
 
 
 def fig7():
@@ -191,11 +193,6 @@ def fig7():
                         {"ARD": paper(0, 15)}, LEVEL[n]),
                  *sweep("scheme", f"({n}) time with less than T_rd", "%", aggregate("below_threshold", 0.01), cases,
                         (None, None, "stays there"), {"ARD": points(100)}, LEVEL[n])]
-        tpr, metered_in, _ = METERED[n]
-        filled = (tpr - metered_in) / 8  # packets of 1000 bytes a second
-        rows.append(arithmetic(f"({n}) token level, by the paper's TPR and lambda_in", "packets", min(60, 100 * filled), "0 - 15", paper(0, 15),
-                               f"{tpr} - {metered_in} kbit/s fill {filled:.1f} packets a second: above 15 after {15 / filled:.1f} s, full after "
-                               f"{60 / filled:.0f}, unless a marker that only takes IN away raises its rate"))
         drawn += [Series(f"Fig. 7, {scheme}, {FLOWS[n]} flows: token level", "tokens (packets)",
                          {scheme: (case, aggregate_series("tcp"))}, levels={"T_rd": 15, "b": 60}) for scheme, case in cases.items()]
     return Experiment("ard-fig7", "Fig. 7: the level of the leaky bucket in the second interval, every tau; RIO: under one that only looks on",
