@@ -103,6 +103,22 @@ def test_every_claim_is_judged_and_can_fail(experiment):
         assert not row.band or row.band.low > 0 or row.band.high < math.inf, row.name
 
 
+def test_a_number_of_a_paper_counts_once():
+    counted = {(name, row.name) for name, experiment in EXPERIMENTS.items() for row in experiment.rows if row.band and not (row.beyond or experiment.beyond)}
+    assert not [name for name in counted if "T2 runs on" in name[1] or "search" in name[1]]
+    assert ("gtfrc-fig5", "window of 20 packets, long flow") in counted and ("gtfrc-fig5", "large window, long flow") not in counted
+    assert not [name for name in counted if name[0] == "gtfrc-fig2-steady"]
+
+
+def test_a_link_that_is_read_off_a_column_does_not_count_for_it():
+    rows_ = [row for row in EXPERIMENTS["tfrc-table3"].rows if row.name == "UDP received"]
+    assert [bool(row.derived) for row in rows_] == [row.at[1] >= 1 for row in rows_] and len(rows_) == 8
+
+
+def test_what_is_not_overstated_claims_nothing():
+    assert not [row.name for row in EXPERIMENTS["gtfrc-overstated"].rows if row.band and row.at[1] == 1]
+
+
 def test_the_cases_of_a_row_include_the_one_in_which_it_fails():
     experiment = rows.Experiment("e", "", [rate(rows.paper(0), off=("none", OTHER))])
     assert list(experiment.cases(False)) == [CASE, OTHER]

@@ -6,6 +6,7 @@ same with a T2 that restarts in congestion too (`control: periodic`; Table 3: sa
 of the paper's text (never less than the rate that was bought, respect of service above so much) is a band of its own beside the number of its
 table.
 """
+import dataclasses
 import statistics
 
 from .csa_appendices import APPENDICES
@@ -64,13 +65,13 @@ ANOTHER = {"fixed alpha 0.4": "fixed alpha 0", "fixed alpha 0.2": "fixed alpha 0
 def table2():
     figures, rows = {"kbit/s": {}, "RoS (%)": {}}, []
     for name, (rates, respect, *losses) in PRINTED.items():
-        off, acts = (ANOTHER[name], one[ANOTHER[name]]), ACTS if "CSA" in name else None
-        own = rows_of(name, one[name], rates, respect, near, points, MISSED[name], off=off, acts=acts)
+        off, acts, beyond = (ANOTHER[name], one[ANOTHER[name]]), ACTS if "CSA" in name else None, "T2" in name
+        own = rows_of(name, one[name], rates, respect, near, points, MISSED[name], off=off, acts=acts, beyond=beyond)
         figures["kbit/s"][name], figures["RoS (%)"][name] = own
         rows += own[0] + own[1]
         for what, value, printed in zip(("P_inb", "P_nc", "P_c"), (lost("buffer"), lost("out"), lost("in")), losses):
             rows += zeros(sweep("N", f"{name}: {what}", "10^-3", value, one[name], printed, twofold,
-                                CLOCK if what == "P_nc" and "fixed" in name else LOSSES, acts=acts,
+                                CLOCK if what == "P_nc" and "fixed" in name else LOSSES, acts=acts, beyond=beyond,
                                 breaks=BREAKS[what == "P_inb"]), "edge") if printed else []
     for name, printed in (("fixed alpha 0.4", 1.3), ("fixed alpha 0.2", 0.91), ("fixed alpha 0", 0.51)):
         rows += sweep("N", f"{name}: tokens without a packet, 100 - RoS", "%", idle_tokens, {10: one[name][10]}, (printed,), twofold, IDLE,
@@ -202,7 +203,7 @@ def gain_of(pattern):
 def table3():
     rows = []
     for reading, control in READINGS.items():
-        judged = control != "search"
+        first, judged = len(rows), control != "search"
         off, on = two(control, "off"), two(control, "on")
         for_off = missed(RENO10, *"BCD") if judged else None
         for_rates, for_ros = (missed(ON, *cases) if judged else None for cases in ("A", "C"))
@@ -214,6 +215,7 @@ def table3():
                         beyond=not judged))
         rows.append(row(f"{reading}off: AF_PHB_1 RoS of case D", "%", ros("af1#*"), off["D"], paper=72.4, band=model(85, 96), beyond=not judged,
                         off=("signals on", on["D"])))
+        rows[first:] = [dataclasses.replace(row_, beyond=row_.beyond or reading != "") for row_ in rows[first:]]
     # Shorter runs do not show what case D loses without signals.
     return Experiment("csa-table3", "Table 3: assured and best-effort flows through an internal router, NewReno, RTT 20 ms", rows,
                       seeds=(20, 3), breaks="a TCP of another recovery or RTT: csa-table3-rtt2, csa-table3-rtt60")
