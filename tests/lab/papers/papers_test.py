@@ -245,13 +245,15 @@ def test_shards_that_do_not_exist_and_rows_of_a_shard_are_refused(words, capsys)
     assert ended.value.code == 2 and "--shard" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("seeds", [20, 6])  # parts of 5, and of 5 and 1
 @pytest.mark.parametrize("count", [2, 3, 4, 7, 20, 64])
-def test_each_shard_has_as_much_of_each_scenario(count):
-    planned = shards.plan([(paper, experiment, 20) for paper in command.papers() for experiment in paper.experiments], False)
+def test_each_shard_has_as_much_of_each_scenario(count, seeds):
+    planned = shards.plan([(paper, experiment, seeds) for paper in command.papers() for experiment in paper.experiments], False)
     assert len(planned) == len(set(planned))
     for scenario in {case.scenario for case, _ in planned}:
-        share = [sum(case.scenario == scenario for case, _ in planned[index::count]) for index in range(count)]
-        assert max(share) - min(share) <= 1
+        shares = [[part for case, part in planned[index::count] if case.scenario == scenario] for index in range(count)]
+        for share, most in (([len(parts) for parts in shares], 1), ([sum(map(len, parts)) for parts in shares], lab.TOGETHER)):
+            assert max(share) - min(share) <= most
 
 
 EXAMPLES = HERE.parents[2] / "deploy/examples"

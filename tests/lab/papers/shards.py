@@ -42,15 +42,15 @@ def shard(text):
 def plan(experiments, quick):
     """[(case, seeds)] of all processes, each once. Shard I has the I-th of each N.
 
-    Neighbours are parts of one case or cases of one scenario, and take about as long: each shard gets as many of them, give or take one.
-    A hash orders the cases of a scenario, or every N-th could be the longest of a sweep.
+    Neighbours are as many seeds of one scenario, and take about as long: each shard gets as many of them, give or take one. A hash orders
+    the cases of a scenario, or every N-th could be the longest of a sweep.
     """
     seeds = {}
     for _, experiment, wanted in experiments:
         for case in experiment.cases(quick):
             seeds[case] = max(wanted, seeds.get(case, 0))
-    cases = sorted(seeds, key=lambda case: (case.scenario, _digest(case.settings)))
-    return [(case, part) for case in cases for part in parts(seeds[case])]
+    planned = [(case, part) for case in seeds for part in parts(seeds[case])]
+    return sorted(planned, key=lambda each: (each[0].scenario, len(each[1]), _digest(each[0].settings), each[1].start))
 
 
 def _digest(what):
