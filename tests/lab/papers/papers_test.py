@@ -364,6 +364,15 @@ def test_misses_come_first_and_neighbours_are_one_line(tmp_path):
     assert text.index("**Missed, band of the paper: 2**") < text.index("**Met, band of the paper: 1**")
 
 
+def test_pins_are_not_among_the_claims():
+    bands = (rows.paper(0, 9), rows.paper(9, 10), rows.pin(5), rows.pin(9))
+    experiment = rows.Experiment("e", "", [rows.row(str(n), "", None, CASE, band=band) for n, band in enumerate(bands)])
+    results = [rows.Result(row, experiment, 20, [5] * 20) for row in experiment.rows]
+    [(_, *numbers)] = table.counts(table.sections(results), {"e": "p"})
+    assert {name: number for name, number in zip(table.COUNTS, numbers) if number != "0"} == {
+        "claims": "2", "reproduced": "1", "missed": "1", "pins": "1", "pins missed": "1"}
+
+
 def test_experiments_that_were_not_run_keep_their_rows(tmp_path):
     papers, page = {"one": "p", "two": "p", "three": "q"}, tmp_path / "page.md"
 

@@ -103,8 +103,8 @@ def aligned(rows):
     return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in [HEADINGS, *rows]]
 
 
-COUNTS = ("claims", "reproduced", "missed", "open", "contradicted", "model", "model missed", "pins", "not counted", "beyond: met", "beyond: missed",
-          "beside")
+COUNTS = ("claims", "reproduced", "missed", "open", "contradicted", "model", "model missed", "not counted", "pins", "pins missed", "beyond: met",
+          "beyond: missed", "beside")
 
 
 def column(beyond, verdict, origin):
@@ -115,7 +115,7 @@ def column(beyond, verdict, origin):
     if beyond:
         return "beyond: met" if met else "beyond: missed"
     if origin in ("model", "pin"):
-        return "model missed" if not met else "model" if origin == "model" else "pins"
+        return f"{'pins' if origin == 'pin' else origin}{'' if met else ' missed'}"
     return "reproduced" if met else "missed"
 
 
