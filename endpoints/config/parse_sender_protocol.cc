@@ -114,6 +114,7 @@ void add_header(MapReader& map, SenderParams& common, TfrcParams& p, Problems& p
   };
   common.packet = p.segment = Bytes(whole);
   p.guarantee = scaled(p.guarantee);
+  p.repair = scaled(p.repair);
   p.application = scaled(p.application);
 }
 
@@ -130,14 +131,16 @@ DccpParams read_dccp(MapReader& map, Protocol protocol, const Sender& sender, Se
     problems.error(map.at("udp_port"), "`udp_port` needs `encapsulation: udp`");
   map.read_word("tfrc", p.tfrc.specification,
                 {{"rfc5348", TfrcSpecification::rfc5348}, {"rfc3448", TfrcSpecification::rfc3448}});
-  if (protocol == kGtfrc) p.tfrc.guarantee = sender.target;
+  if (protocol == kGtfrc) {
+    p.tfrc.guarantee = sender.target;
+    if (map.read("repair", p.tfrc.repair) && p.tfrc.repair < sender.target)
+      problems.error(map.at("repair"), "`repair` is at least the target");
+  }
   add_header(map, common, p.tfrc, problems);
   if (protocol != kGtfrc) return p;
   map.read_word("guarantee", p.tfrc.reading,
                 {{"literal", Reading::literal}, {"after-slow-start", Reading::after_slow_start}});
   map.read_word("excess", p.tfrc.fair, {{"paper", false}, {"fair", true}});
-  if (map.read("repair", p.tfrc.repair) && p.tfrc.repair < sender.target)
-    problems.error(map.at("repair"), "`repair` is at least the target");
   const Node* n = map.find("theta");
   const auto theta = n ? value_of(*n, "a number like `2`", parse_number, problems) : std::nullopt;
   if (theta && *theta < 1)

@@ -251,6 +251,14 @@ TEST(ParseSender, AHeaderIsSentAndNotCounted) {
   EXPECT_EQ(std::get<DccpParams>(tfrc.params).tfrc.application, Rate{});
 }
 
+TEST(ParseSender, TheHeaderIsSentBeyondTheBoundOfARepairToo) {
+  const auto s =
+      sender_of("protocol: gtfrc, target: 800 kbit/s, packet: 1468 B, header: 32 B, repair: 810 kbit/s");
+  EXPECT_EQ(std::get<DccpParams>(s.params).tfrc.repair, Rate::bits_per_second(827'657));
+  const auto none = sender_of("protocol: gtfrc, target: 800 kbit/s, packet: 1468 B, header: 32 B");
+  EXPECT_EQ(std::get<DccpParams>(none.params).tfrc.repair, Rate{});
+}
+
 TEST(ParseSender, TfrcIsNotGuaranteedWhatItIsMeasuredBy) {
   EXPECT_EQ(sender("movie").target, 4_Mbps);
   EXPECT_EQ(std::get<DccpParams>(sender("movie").params).tfrc.guarantee, Rate{});
