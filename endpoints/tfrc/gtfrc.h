@@ -9,11 +9,11 @@
 // Beyond the paper, each by itself:
 //
 //   fair, from the first loss event on  G = g + X_be, the rate of a TCP flow above g (excess_share.h)
-//   repair > g                          G is at least g / (1 - lost part), up to repair: g is delivered
+//   repair > g                          g / (1 - lost part) in place of g, up to repair: g is delivered
 //
 // A network that keeps the contract drops no packet of g for lack of capacity, so that repair is no answer to
-// congestion. In a network that has committed more, the sender reaches `repair`: its packets beyond the
-// contract are OUT, and IN packets of others stay protected. theta ends that.
+// congestion. In a network that has committed more, the sender reaches `repair`, at most the rate of the
+// contract: what it sends beyond that is OUT, and IN packets of others stay protected. theta ends that.
 //
 // A sender that is still climbing is below g / theta for no fault of the network: it takes a loss event, or a
 // nofeedback timer that expired, to call the guarantee broken. All rates are bytes/s of IP packets.
@@ -35,7 +35,7 @@ struct Guarantee {
   double theta = 0;  // 0: kept whatever X is
   GuaranteeReading reading = GuaranteeReading::literal;
   bool fair = false;
-  double repair = 0;  // bytes/s; not above g: none
+  double repair = 0;  // not above g: none
 
   // State of TFRC that the rule needs.
   struct State {
@@ -57,8 +57,11 @@ struct Guarantee {
   }
   double rate(const State& s) const {
     if (!in_force(s)) return s.x;
-    const double least = std::max(g, std::min(repair, g / (1 - std::min(s.lost, kMostLost))));
-    return std::max(least, fair && s.loss ? g + s.excess * s.x : s.x);
+    return fair && s.loss ? least(s) + s.excess * s.x : std::max(least(s), s.x);
+  }
+  // The rate that delivers g.
+  double least(const State& s) const {
+    return std::max(g, std::min(repair, g / (1 - std::min(s.lost, kMostLost))));
   }
 
   static constexpr double kMostLost = 0.99;

@@ -84,9 +84,9 @@ void TfrcSender::on_feedback(const Feedback& f, Time now) {
 
 // The receive rate and the nofeedback timer limit X_be in the proportion in which they limit X.
 void TfrcSender::share_excess(Duration rtt_sample, bool loss, Time now) {
-  const double of_g = guarantee_.g * seconds(now - shared_at_) / segment();
+  const double least = guarantee_.least(state_), of_g = least * seconds(now - shared_at_) / segment();
   excess_.on_report(sent_ - of_g, std::clamp(rtt_sample, SenderRtt::kLeast, SenderRtt::kMost));
-  if (loss) excess_.on_loss_event(pacer_.segment(), rtt_.value(), rate() - guarantee_.g);
+  if (loss) excess_.on_loss_event(pacer_.segment(), rtt_.value(), rate() - least);
   if (p_ > 0) state_.excess = excess_.rate(pacer_.segment(), rtt_.value()) / equation_;
   shared_at_ = now;
   sent_ = 0;

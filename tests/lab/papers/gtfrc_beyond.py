@@ -8,9 +8,10 @@ from .rows import Experiment, delivered, model, row, sweep
 
 load = Case("gtfrc-load").set({"senders.f.tfrc": "rfc5348"})
 
-# A link with room that loses packets behind the marker: contract 2 Mbit/s, link 10 Mbit/s; no other traffic.
+# A link with room that loses packets behind the marker: contract 2.2 Mbit/s, link 10 Mbit/s; no other traffic. g is 2 Mbit/s, so that
+# repair stays within what was bought.
 LOSS = 5
-lossy = load.set({"senders.load": None, "senders.f.target": "2 Mbit/s", "routers.edge.services.contract.rate": "2 Mbit/s",
+lossy = load.set({"senders.load": None, "senders.f.target": "2 Mbit/s", "routers.edge.services.contract.rate": "2.2 Mbit/s",
                   "routers.core.ports.out.shape": "10 Mbit/s", "links.3.loss": LOSS / 100, "measure": "20 s - 100 s"})
 REPAIR = {"senders.f.repair": "2.2 Mbit/s"}
 ONE_WAY = {30: "12 ms", 200: "97 ms", 640: "317 ms"}  # of the first link; the others add 3 ms

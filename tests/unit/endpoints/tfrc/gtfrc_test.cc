@@ -119,6 +119,19 @@ TEST(Gtfrc, RepairIsBoundedWhateverIsLost) {
   EXPECT_EQ(g.rate(silent), 10);
 }
 
+TEST(Gtfrc, AFairShareComesOnTopOfWhatRepairSends) {
+  const Guarantee g{.g = 2000, .fair = true, .repair = 2200};
+  Guarantee::State s = kLossy;
+  s.x = 1000;
+  s.excess = 0.1;
+  s.lost = 0.05;
+  EXPECT_DOUBLE_EQ(g.rate(s), 2000 / 0.95 + 100);
+  s.lost = 0.5;
+  EXPECT_EQ(g.rate(s), 2300);  // the bound is that of the repaired part
+  s.loss = false;
+  EXPECT_EQ(g.rate(s), 2200);
+}
+
 TEST(Gtfrc, WithoutRepairNothingIsSentOnTop) {
   const Guarantee g{.g = 100};
   Guarantee::State s = kLossy;
