@@ -149,8 +149,9 @@ void DccpSender::on_feedback(const dccp::Packet& p, Time now) {
   reported_until_ = std::max(reported_until_, reported);
   if (acknowledged_ != 0 && ack > acknowledged_)
     lost_.on_report(static_cast<double>(ack - acknowledged_),
-                    *f.receive_rate / static_cast<double>(params_.common.packet.count()), elapsed,
-                    seconds(tfrc_.rtt()));
+                    *f.receive_rate / static_cast<double>(params_.common.packet.count()),
+                    seconds(now - reported_at_), seconds(tfrc_.rtt()));
+  reported_at_ = now;
   if (*f.receive_rate > 0) acknowledged_ = std::max(acknowledged_, ack);
   tfrc_.on_feedback({.sent = sent,
                      .rtt_sample = std::max(since - held, kLeastRtt),

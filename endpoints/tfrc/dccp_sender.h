@@ -57,6 +57,7 @@ class DccpSender final : public DccpConnection {
   Time start_;
   Time request_sent_{};                  // the last one
   Time reported_until_{};                // the feedback's moment, in our time
+  Time reported_at_{};                   // the arrival of the last feedback
   std::uint64_t feedback_sequence_ = 0;  // sequence number of the newest feedback
   double arrived_bytes_ = 0;             // IP bytes, by X_recv
   dccp::LossAccount losses_;

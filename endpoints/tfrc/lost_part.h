@@ -16,9 +16,10 @@ class LostPart {
   static constexpr double kPackets = 500, kLeastPackets = 50;
 
   // Counts a report: `sent` packets since the report before, `rate` packets per second that arrived, and the
-  // time between the two reports. A receiver that reports a loss event at once measures over the window
-  // before, too (ReceiveRate); the packets of that window are subtracted, or the lossy end of a window would
-  // count less than its beginning.
+  // time between the arrivals of the two reports, as at the receiver: the time between the packets that they
+  // acknowledge is shorter while a queue grows. A receiver that reports a loss event at once measures over
+  // the window before, too (ReceiveRate); the packets of that window are subtracted, or the lossy end of a
+  // window would count less than its beginning.
   void on_report(double sent, double rate, double elapsed, double rtt) {
     const bool whole = elapsed >= kWhole * rtt;
     const double arrived = whole ? rate * elapsed : rate * (earlier_time_ + elapsed) - earlier_;

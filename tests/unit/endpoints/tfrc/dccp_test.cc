@@ -212,6 +212,24 @@ TEST(Dccp, RepairDeliversTheGuaranteeUnderLoss) {
   EXPECT_NEAR(throughput(c, 360s, 660s), 0.7 * 880e3, 0.02 * 880e3);
 }
 
+// After losses, which keep X below g, the delay grows by 200 ms in each second, as in a queue that fills.
+TEST(Dccp, RepairTakesAGrowingDelayForNoLoss) {
+  DccpParams p;
+  p.tfrc.guarantee = 2_Mbps;
+  p.tfrc.repair = 4_Mbps;
+  Conversation c(p);
+  c.wire.there.delay = c.wire.back.delay = 320ms;
+  c.wire.there.drop = random_loss(0.05);
+  c.wire.run_until(at(30s));
+  c.wire.there.drop = nullptr;
+  c.wire.run_until(at(60s));  // 5000 packets: the losses are forgotten
+  EXPECT_NEAR(c.at_sender().sending.bytes_per_second(), 250e3, 250);
+  c.wire.each_event = [&](Time now) { c.wire.there.delay = 320ms + (now - at(60s)) / 5; };
+  c.wire.run_until(at(65s));
+  EXPECT_EQ(c.at_receiver().lost_packets, c.wire.there.dropped);
+  EXPECT_NEAR(c.at_sender().sending.bytes_per_second(), 250e3, 250);
+}
+
 TEST(Dccp, WindowCounterCountsQuartersOfTheRoundTrip) {
   Conversation c(offering(2_Mbps), {at(0s), at(3s)});
   c.wire.there.delay = c.wire.back.delay = 50ms;
