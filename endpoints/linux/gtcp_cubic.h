@@ -78,10 +78,18 @@ static inline __u64 gtcp_cubic_target(struct gtcp_cubic* c, __u32 window, __u32 
   return target < one + one / 2 ? target : one + one / 2;
 }
 
+/* While anything is in flight, there is an ACK in each round trip: a longer time without one is no part of
+ * the epoch (5.8). One more, since times are whole milliseconds. */
+static inline void gtcp_cubic_skip_idle(struct gtcp_cubic* c, __u64 now_ms, __u32 rtt_ms) {
+  const __u64 busy_until = c->last_ms + rtt_ms + 1;
+  if (c->start_ms != 0 && now_ms > busy_until) c->start_ms += now_ms - busy_until;
+}
+
 /* The segments that `acked` ones earn: (target - window) / window for each, of which there are `whole` in a
  * round trip. */
 static inline __u32 gtcp_cubic_grow(struct gtcp_cubic* c, __u32 window, __u32 whole, __u32 acked,
                                     __u64 now_ms, __u32 rtt_ms) {
+  gtcp_cubic_skip_idle(c, now_ms, rtt_ms);
   const __u64 target = gtcp_cubic_target(c, window, whole, acked, now_ms, rtt_ms), one = (__u64)window << 10;
   const __u64 segment = (__u64)(whole != 0 ? whole : 1) << 10;
   if (target > one) c->earned += (target - one) * acked;

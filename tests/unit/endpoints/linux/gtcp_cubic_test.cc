@@ -110,8 +110,19 @@ TEST(GtcpCubic, ATimeInWhichTheApplicationLimitsIsNoPartOfTheEpoch) {
   gtcp_cubic_grow(&c, window, window, 1, 1000, 100);
   gtcp_cubic_pause(&c, 61'000);
   EXPECT_EQ(c.start_ms, 61'000u);
-  gtcp_cubic_grow(&c, window, window, 1, 61'500, 100);
+  gtcp_cubic_grow(&c, window, window, 1, 61'100, 100);
   EXPECT_EQ(c.start_ms, 61'000u);
+}
+
+// A burst, 60 s of nothing, and a burst that the window limits at once: no ACK tells of the pause.
+TEST(GtcpCubic, AnIdleTimeIsNoPartOfTheEpochEither) {
+  gtcp_cubic c{};
+  const std::uint32_t window = gtcp_cubic_reduce(&c, 1000);
+  gtcp_cubic_grow(&c, window, window, 1, 1000, 100);
+  gtcp_cubic_grow(&c, window, window, 1, 1101, 100);  // the next round trip, by a clock of whole milliseconds
+  EXPECT_EQ(c.start_ms, 1000u);
+  EXPECT_EQ(gtcp_cubic_grow(&c, window, window, 10, 61'202, 100), 0u);
+  EXPECT_EQ(c.start_ms, 61'000u);  // of the 60,101 ms a round trip counts
 }
 
 }  // namespace
