@@ -203,12 +203,12 @@ class ContributorsEventsTest : public ContributorsTest {
 };
 
 TEST_F(ContributorsEventsTest, AnEighthGoesToItsOwnSourceIfThatHasAContract) {
-  for (const std::uint32_t n : {1, 2, 3}) note(n, kStart);
+  for (const std::uint32_t n : {1U, 2U, 3U}) note(n, kStart);
   for (int i = 0; i < 3; ++i) EXPECT_THAT(report(SignalKind::eighth, 2, kStart + 1ms), ElementsAre(2));
 }
 
 TEST_F(ContributorsEventsTest, AnEighthOfBestEffortGoesToThoseWithAContractInTurn) {
-  for (const std::uint32_t n : {1, 2, 3}) note(n, kStart);
+  for (const std::uint32_t n : {1U, 2U, 3U}) note(n, kStart);
   To all;
   for (int i = 0; i < 6; ++i)
     for (const std::uint32_t n : report(SignalKind::eighth, 9, kStart + 1ms)) all.push_back(n);
@@ -219,7 +219,7 @@ TEST_F(ContributorsEventsTest, AnEighthOfBestEffortGoesToThoseWithAContractInTur
 
 TEST_F(ContributorsEventsTest, OnsetAndEndGoToAllWithAContract) {
   EXPECT_EQ(contributors.next(), kNever);
-  for (const std::uint32_t n : {1, 2, 3}) note(n, kStart);
+  for (const std::uint32_t n : {1U, 2U, 3U}) note(n, kStart);
   EXPECT_THAT(report(SignalKind::onset, 9, kStart + 1ms), UnorderedElementsAre(1, 2, 3));
   EXPECT_EQ(contributors.next(), kStart + 2ms);
   EXPECT_THAT(check(true, kStart + 2ms), IsEmpty());
