@@ -44,6 +44,8 @@ std::string of_a_bucket() {
     s.state.csa.in.reset(params, Time(Duration(0x4142)));
     s.state.csa.out.reset(params, Time(Duration(0x4344)));
     s.state.csa.held = 0x45;
+    s.state.csa.out_backlog =
+        0;  // it was the highest byte of `held`, which was 0, and which the reader clears
     s.state.csa.domain = 0x46;
     s.state.csa.note = 0x47;
   });
