@@ -265,15 +265,6 @@ TEST(ParseServices, ABufferIsATimeOrANumberOfPackets) {
   EXPECT_EQ(buffer("1 s").buffer, 2'000u);
 }
 
-TEST(ParseServices, OutFromABacklogEndsAtTheMaximumOfAlphaOrOne) {
-  const auto below = [](const std::string& keys) {
-    return std::get<Csa>(service("rate: 8 Mbit/s" + keys).conditioner).bucket.backlog_below;
-  };
-  EXPECT_EQ(below(", out_from_backlog: on"), Ratio::of(1));
-  EXPECT_EQ(below(", out_from_backlog: on, alpha: {min: 0.1, max: 0.4}"), Ratio::of(0.4));
-  EXPECT_EQ(below(""), Ratio());
-}
-
 TEST(ParseServices, AlphaWithoutALimit) {
   const auto s = service("rate: 8 Mbit/s, alpha: {max: unlimited, min: 0.1}");
   EXPECT_EQ(std::get<Csa>(s.conditioner).alpha.max, Ratio::unlimited());
