@@ -46,9 +46,10 @@ class Losses:
     late: float
 
     def holds(self):
-        """Time that the router waits for a core is missing from the rate, and makes a burst OUT; IN packets are kept even then."""
+        """Time that the router waits for a core is missing from the rate, up to a tenth, and makes a burst OUT; IN packets are kept even then.
+        An attack that takes more of the core does harm."""
         others = max(self.connections, self.calls, self.through, self.gateway, self.dropped)
-        return self.rate <= 0.02 + self.late and others <= 0.01 and not self.session and self.priority <= PRIORITY
+        return self.rate <= 0.02 + min(self.late, 0.1) and others <= 0.01 and not self.session and self.priority <= PRIORITY
 
 
 class Tcp(threading.Thread):
