@@ -86,18 +86,18 @@ class ActiveQueue {
   using Result = ArrivalResult;
   Result enqueue(const Packet& packet, bool ecn_capable, Time now) {
     const bool no_place = rules_.measure.beyond(depth()) && !has_place(packet);
-    const Admission admission =
-        decision_.arrive(rules_, content(), packet.precedence, ecn_capable, no_place, now);
+    const Admission admission = decision_.arrive(
+        rules_, content(), packet.precedence, ecn_capable, [no_place] { return no_place; }, now);
     // A packet that is not admitted is overwritten later.
     ring_.put(tail_, packet, now);
-    tail_ += admission.admitted;
-    const bool in = admission.admitted & (packet.precedence == Precedence::in);
+    tail_ += admission.admitted();
+    const bool in = admission.admitted() & (packet.precedence == Precedence::in);
     in_depth_ += in;
     const std::uint32_t counts = QueueMeasure::counted(packet.length);
-    counted_ += admission.admitted ? counts : 0u;
+    counted_ += admission.admitted() ? counts : 0u;
     in_counted_ += in ? counts : 0u;
     large_ |= counts < packet.length;
-    if (admission.admitted & (packet.flow != kNoFlow)) [[unlikely]]
+    if (admission.admitted() & (packet.flow != kNoFlow)) [[unlikely]]
       share({&packet, 1});
     QueueCounters& counters = counters_[index(packet.precedence)];
     ++counters.arrivals;

@@ -57,32 +57,29 @@ struct QueueCounters {
   }
 };
 
-// The decision on one arrival.
+// The decision on one arrival, without a branch on the verdict, which no predictor can learn.
 struct Admission {
   RioVerdict verdict;
   CongestionEvent event;
-  bool overflow, admitted, marked;
+  bool full;
 
-  // Without a branch on the verdict, which no predictor can learn.
-  Admission(RioVerdict of_rio, CongestionEvent of_csa, bool full)
-      : verdict(of_rio),
-        event(of_csa),
-        overflow((of_rio < RioVerdict::early) & full),
-        admitted((of_rio < RioVerdict::early) & !full),
-        marked(admitted & (of_rio == RioVerdict::mark)) {}
-
+  bool accepted() const { return verdict < RioVerdict::early; }
+  bool overflow() const { return accepted() & full; }
+  bool admitted() const { return accepted() & !full; }
+  bool marked() const { return (verdict == RioVerdict::mark) & !full; }
   ArrivalResult result() const {
     constexpr std::array<DropReason, 4> kByVerdict{DropReason::none, DropReason::none, DropReason::early,
                                                    DropReason::forced};
-    return {overflow ? DropReason::overflow : kByVerdict[static_cast<std::size_t>(verdict)], marked, event};
+    return {overflow() ? DropReason::overflow : kByVerdict[static_cast<std::size_t>(verdict)], marked(),
+            event};
   }
   // In counters of the arrival's precedence; the arrival itself counts elsewhere.
   template <class Counters>
   void count(Counters& counters) const {
     counters.early_drops += verdict == RioVerdict::early;
     counters.forced_drops += verdict == RioVerdict::forced;
-    counters.overflow_drops += overflow;
-    counters.ecn_marks += marked;
+    counters.overflow_drops += overflow();
+    counters.ecn_marks += marked();
   }
 };
 
@@ -113,9 +110,11 @@ struct QueueStatus {
 struct QueueDecision {
   explicit QueueDecision(std::uint64_t seed) : rio(seed) {}
 
-  // `no_place`: the storage has none, whatever the limit is.
+  // `no_place()`: the storage has none, whatever the limit is.
+  template <class NoPlace>
   [[gnu::always_inline]] Admission arrive(const QueueRules& rules, const QueueContent& waits,
-                                          Precedence precedence, bool ecn_capable, bool no_place, Time now) {
+                                          Precedence precedence, bool ecn_capable, NoPlace no_place,
+                                          Time now) {
     auto verdict = RioVerdict::accept;
     auto event = CongestionEvent::none;
     if (rules.rio) {
@@ -124,7 +123,7 @@ struct QueueDecision {
       if (precedence == Precedence::out) event = rio.detector.out_arrival(rules.rio->congested(rio));
     }
     const bool full = rules.measure.full(precedence, waits.packets, waits.counted);
-    return {verdict, event, full || no_place};
+    return {verdict, event, full || no_place()};
   }
   // After departures of one precedence, which left `waits`.
   void depart(const QueueRules& rules, Precedence departed, std::uint64_t packets, const QueueContent& waits,

@@ -123,28 +123,18 @@ std::size_t Hierarchy::dequeue_interface(LineNumber line, Plane plane, Time now,
   PooledQueue& queue = node.queue(c);
   const InterfaceParams::Class& params = node.bought().of(c);
   std::int64_t allowance = node.class_allowance(c);
-  const auto go_on = [&](std::uint32_t length) {
+  CreditAllowance cap(queue.cap(), params.cap, params.capped, node.params->overhead(), now);
+  const std::size_t n = queue.dequeue(params, pool_, out, now, sojourn, [&](std::uint32_t length) {
     const std::uint32_t bytes = overhead_.wire_bytes(length);
     allowance -= bytes;
     const bool above = more(length, bytes), here = spending.spend(length, bytes);
-    return above && here && allowance > 0;
-  };
-  std::size_t n = 0;
-  if (!params.capped) {
-    n = queue.dequeue(params, pool_, out, now, sojourn, go_on);
-    node.keep_allowance(c, allowance);
-  } else {
-    CreditAllowance cap(queue.cap(), params.cap, true, node.params->overhead(), now);
-    n = queue.dequeue(params, pool_, out, now, sojourn, [&](std::uint32_t length) {
-      const bool credit = cap.spend(length);
-      return go_on(length) && credit;
-    });
-    node.keep_allowance(c, allowance);
-    cap.settle(queue.cap());
-    if (cap.spent()) {
-      node.stop(c);
-      wait_for_caps(node);
-    }
+    return cap.spend(length) && above && here && allowance > 0;
+  });
+  node.keep_allowance(c, allowance);
+  cap.settle(queue.cap());
+  if (cap.spent()) {
+    node.stop(c);
+    wait_for_caps(node);
   }
   if (queue.empty()) node.deactivate(c);
   settle(node, line, plane, spending);

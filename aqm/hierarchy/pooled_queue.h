@@ -66,15 +66,18 @@ class alignas(64) PooledQueue {
   // Inlined into the burst loop: the call, and its result through memory, cost 12 to 24 cycles.
   [[gnu::always_inline]] ArrivalResult enqueue(const InterfaceParams::Class& params, PacketPool& pool,
                                                const Packet& packet, bool ecn_capable, Time now) {
-    const std::size_t p = packet.precedence != Precedence::in;
-    const Admission admission =
-        decision_.arrive(params, content(), packet.precedence, ecn_capable, no_chunk(params, pool), now);
-    if (admission.admitted) push(params, pool, packet, now);
-    admitted_[p] += admission.admitted;
-    waiting_[p].packets += admission.admitted;
-    waiting_[p].counted += admission.admitted ? QueueMeasure::counted(packet.length) : 0u;
-    if (!admission.admitted | admission.marked | (packet.precedence == Precedence::red))
-      note(admission, packet.precedence);
+    const Admission admission = decision_.arrive(
+        params, content(), packet.precedence, ecn_capable, [&] { return no_chunk(params, pool); }, now);
+    if (admission.admitted()) {
+      const std::size_t p = packet.precedence != Precedence::in;
+      push(params, pool, packet, now);
+      ++admitted_[p];
+      ++waiting_[p].packets;
+      waiting_[p].counted += QueueMeasure::counted(packet.length);
+      if (!admission.marked() & (packet.precedence != Precedence::red)) [[likely]]
+        return {DropReason::none, false, admission.event};
+    }
+    note(admission, packet.precedence);
     return admission.result();
   }
 
@@ -105,9 +108,7 @@ class alignas(64) PooledQueue {
   }
   bool congested(const InterfaceParams::Class& params) const { return decision_.congested(params); }
   // Chunks that hold its packets: all but the first and the last of them are full.
-  std::uint32_t chunks() const {
-    return empty() ? 0 : (slot(front_) + depth() + Chunk::kPackets - 1) / Chunk::kPackets;
-  }
+  std::uint32_t chunks() const { return empty() ? 0 : chunks_of(slot(front_) + depth()); }
   // Counts like ActiveQueue.
   QueueCounters counters(Precedence p) const;
   QueueStatus status(const InterfaceParams::Class& params) const {
@@ -142,6 +143,9 @@ class alignas(64) PooledQueue {
     std::uint64_t early_drops = 0, forced_drops = 0, overflow_drops = 0, ecn_marks = 0;
   };
 
+  static std::uint32_t chunks_of(std::uint32_t packets) {
+    return (packets + Chunk::kPackets - 1) / Chunk::kPackets;
+  }
   QueueContent content() const {
     const Waiting& in = waiting_[0];
     return {depth(), in.packets, counted(), in.counted};
@@ -166,17 +170,18 @@ class alignas(64) PooledQueue {
     ++end_;
   }
 
-  // All packets of the first of `held` chunks are out.
-  void leave_chunk(const InterfaceParams::Class& params, PacketPool& pool, std::uint32_t held) {
+  // All packets of the first chunk are out, and the others hold `packets`.
+  void leave_chunk(const InterfaceParams::Class& params, PacketPool& pool, std::uint32_t packets) {
     const ChunkNumber left = chunk(front_);
     const bool last = left == chunk(end_);
     front_ = last ? kNone : first_of(pool[left].next);
     if (last) end_ = kNone;
-    pool.give(left, held, params.share);
+    pool.give(left, 1 + chunks_of(packets), params.share);
   }
-  void note(const Admission& admission, Precedence precedence) {
+  // Not inlined: saving its registers would cost every arrival.
+  [[gnu::noinline]] void note(Admission admission, Precedence precedence) {
     admission.count(refusals_[index(precedence)]);
-    const bool red = admission.admitted & (precedence == Precedence::red);
+    const bool red = admission.admitted() & (precedence == Precedence::red);
     red_admitted_ += red;
     red_waiting_ += red;
   }
@@ -209,7 +214,6 @@ std::size_t PooledQueue::dequeue(const InterfaceParams::Class& params, PacketPoo
                                  std::span<Packet> out, Time now, SojournRun& sojourn, More more) {
   std::uint64_t ins = 0, in_bytes = 0, all_bytes = 0, in_counted = 0, all_counted = 0;
   std::size_t n = 0;
-  std::uint32_t held = chunks();
   for (bool go = true; go && n < out.size();) {
     const Chunk& first = pool[chunk(front_)];
     const bool last = chunk(front_) == chunk(end_);
@@ -230,7 +234,7 @@ std::size_t PooledQueue::dequeue(const InterfaceParams::Class& params, PacketPoo
     }
     front_ = first_of(chunk(front_)) + at;
     if (at < end) break;
-    leave_chunk(params, pool, held--);
+    leave_chunk(params, pool, depth() - static_cast<std::uint32_t>(n));
     if (last) break;
   }
   departed(params, Precedence::in, ins, in_bytes, in_counted, now);

@@ -8,6 +8,7 @@ namespace {
 
 constexpr Time kStart{};
 constexpr QueueContent kFive{.packets = 5, .in_packets = 2, .counted = 500, .in_counted = 200};
+constexpr auto kHasPlace = [] { return false; };  // as `no_place`
 
 // Averages are what the arrival meets.
 ActiveQueueParams params(double min, double max) {
@@ -29,8 +30,8 @@ TEST(Admission, NamesTheVerdictBeforeTheLackOfRoom) {
                      {RioVerdict::forced, false, false, false, DropReason::forced},
                      {RioVerdict::forced, true, false, false, DropReason::forced}};
   for (const auto& c : cases) {
-    const Admission admission(c.verdict, CongestionEvent::none, c.full);
-    EXPECT_EQ(admission.admitted, c.admitted);
+    const Admission admission{c.verdict, CongestionEvent::none, c.full};
+    EXPECT_EQ(admission.admitted(), c.admitted);
     EXPECT_EQ(admission.result().mark, c.mark);
     EXPECT_EQ(admission.result().drop, c.drop);
     QueueCounters counters;
@@ -44,7 +45,10 @@ TEST(QueueDecision, AQueueWithoutRioIsFullAtItsLimitOrWithoutAPlace) {
   const QueueRules rules({.limit = 6, .rio = {}});
   QueueDecision decision(1);
   const auto admitted = [&](QueueContent waits, bool no_place) {
-    return decision.arrive(rules, waits, Precedence::out, false, no_place, kStart).admitted;
+    return decision
+        .arrive(
+            rules, waits, Precedence::out, false, [&] { return no_place; }, kStart)
+        .admitted();
   };
   EXPECT_TRUE(admitted(kFive, false));
   EXPECT_FALSE(admitted(kFive, true));
@@ -57,7 +61,7 @@ TEST(QueueDecision, AnOutArrivalAboveTheMinimumIsTheOnsetOfCongestion) {
   const QueueRules rules(params(4, 100));
   QueueDecision decision(1);
   const auto event = [&](Precedence precedence) {
-    return decision.arrive(rules, kFive, precedence, false, false, kStart).event;
+    return decision.arrive(rules, kFive, precedence, false, kHasPlace, kStart).event;
   };
   EXPECT_EQ(event(Precedence::in), CongestionEvent::none);
   EXPECT_TRUE(decision.congested(rules));
@@ -71,7 +75,7 @@ TEST(QueueDecision, ARedArrivalIsNoOutArrivalOfCsa) {
   const QueueRules rules(three);
   QueueDecision decision(1);
   for (int i = 0; i < 20; ++i)
-    EXPECT_EQ(decision.arrive(rules, kFive, Precedence::red, false, false, kStart).event,
+    EXPECT_EQ(decision.arrive(rules, kFive, Precedence::red, false, kHasPlace, kStart).event,
               CongestionEvent::none);
   EXPECT_TRUE(decision.congested(rules));
 }
@@ -79,7 +83,7 @@ TEST(QueueDecision, ARedArrivalIsNoOutArrivalOfCsa) {
 TEST(QueueDecision, ShowsTheAveragesOfARioOnly) {
   const QueueRules with(params(100, 200)), without({.limit = 10, .rio = {}});
   QueueDecision decision(1);
-  decision.arrive(with, kFive, Precedence::in, false, false, kStart);
+  decision.arrive(with, kFive, Precedence::in, false, kHasPlace, kStart);
   const QueueStatus status = decision.status(with, kFive, {}, {});
   EXPECT_TRUE(status.has_rio);
   EXPECT_EQ(status.average_in, 2);
