@@ -51,8 +51,8 @@ std::size_t Hierarchy::enqueue(std::span<const Arrival> arrivals, std::span<Arri
   std::size_t noticed = 0;
   for (std::size_t i = 0; i < arrivals.size(); ++i) {
     const ArrivalNotice notice{static_cast<std::uint8_t>(i), admit(arrivals[i], lines[i], now)};
-    notices[noticed] = notice;
-    noticed += notice.needed();
+    if (notice.needed()) [[unlikely]]
+      notices[noticed++] = notice;
   }
   return noticed;
 }
@@ -122,7 +122,7 @@ std::size_t Hierarchy::dequeue_interface(LineNumber line, Plane plane, Time now,
   const std::size_t c = node.next_class(plane);
   PooledQueue& queue = node.queue(c);
   const InterfaceParams::Class& params = node.bought().of(c);
-  std::int64_t allowance = node.class_allowance(c);
+  std::int64_t allowance = node.class_allowance(plane, c);
   CreditAllowance cap(queue.cap(), params.cap, params.capped, node.params->overhead(), now);
   const std::size_t n = queue.dequeue(params, pool_, out, now, sojourn, [&](std::uint32_t length) {
     const std::uint32_t bytes = overhead_.wire_bytes(length);
@@ -131,10 +131,12 @@ std::size_t Hierarchy::dequeue_interface(LineNumber line, Plane plane, Time now,
     return cap.spend(length) && above && here && allowance > 0;
   });
   node.keep_allowance(c, allowance);
-  cap.settle(queue.cap());
-  if (cap.spent()) {
-    node.stop(c);
-    wait_for_caps(node);
+  if (params.capped) [[unlikely]] {
+    cap.settle(queue.cap());
+    if (cap.spent()) {
+      node.stop(c);
+      wait_for_caps(node);
+    }
   }
   if (queue.empty()) node.deactivate(c);
   settle(node, line, plane, spending);

@@ -76,9 +76,9 @@ struct InterfaceNode : ShareNode {
     return queue(first_from(ready(plane), plane == Plane::strict ? std::size_t{0} : turn_of));
   }
   // Bytes that next_class() may send before another class has its turn.
-  std::int64_t class_allowance(std::size_t class_index) {
-    return has(strict, class_index) || std::has_single_bit(backlog & ~strict) ? kNoEnd
-                                                                              : queue(class_index).deficit;
+  std::int64_t class_allowance(Plane plane, std::size_t class_index) {
+    return plane == Plane::strict || std::has_single_bit(backlog & ~strict) ? kNoEnd
+                                                                            : queue(class_index).deficit;
   }
   // Stores what the class has left after it has sent.
   void keep_allowance(std::size_t class_index, std::int64_t left) {

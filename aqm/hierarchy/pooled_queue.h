@@ -186,12 +186,10 @@ class alignas(64) PooledQueue {
     red_waiting_ += red;
   }
   // `p`: IN, or OUT for all others.
-  void departed(const InterfaceParams::Class& params, Precedence p, std::uint64_t packets,
-                std::uint64_t bytes, std::uint64_t counted, Time now) {
+  void departed(Precedence p, std::uint64_t packets, std::uint64_t bytes, std::uint64_t counted) {
     waiting_[index(p)].packets -= static_cast<std::uint32_t>(packets);
     waiting_[index(p)].counted -= static_cast<std::uint32_t>(counted);
     departed_bytes_[index(p)] += bytes;
-    decision_.depart(params, p, packets, content(), now);
   }
 
   // Fields that each packet touches:
@@ -237,8 +235,9 @@ std::size_t PooledQueue::dequeue(const InterfaceParams::Class& params, PacketPoo
     leave_chunk(params, pool, depth() - static_cast<std::uint32_t>(n));
     if (last) break;
   }
-  departed(params, Precedence::in, ins, in_bytes, in_counted, now);
-  departed(params, Precedence::out, n - ins, all_bytes - in_bytes, all_counted - in_counted, now);
+  departed(Precedence::in, ins, in_bytes, in_counted);
+  departed(Precedence::out, n - ins, all_bytes - in_bytes, all_counted - in_counted);
+  decision_.depart(params, ins > 0 ? Precedence::in : Precedence::out, n, content(), now);
   if (red_waiting_ > 0) [[unlikely]] {
     for (const Packet& p : out.first(n)) {
       if (p.precedence != Precedence::red) continue;
