@@ -53,7 +53,7 @@ struct TimeRange {
 
 struct Sender {
   std::string name;
-  std::string protocol;  // protocol as written: gtfrc, tfrc, gtcp, newreno, reno, udp
+  std::string protocol;  // protocol as written: gtfrc, tfrc, gtcp, newreno, reno, cubic, udp
   std::size_t port = 0;
   IpAddress to;
   std::uint16_t to_port = 0;

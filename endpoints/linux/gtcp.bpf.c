@@ -31,7 +31,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "gtcp_cubic.h"
+#include "endpoints/tcp/gtcp_cubic.h"
 #include "gtcp_kernel.h"
 #include "gtcp_maps.h"
 #include "gtcp_window.h"

@@ -26,7 +26,7 @@ namespace surety::endpoints {
 // packet size (TCP). Reports come in steps: without news a bin waits, up to kNewsBin.
 struct FlowIdentity {
   std::string name;       // name of the line of YAML; with #n for one of several flows
-  std::string protocol;   // gtfrc, tfrc, gtcp, newreno, reno, udp
+  std::string protocol;   // gtfrc, tfrc, gtcp, newreno, reno, cubic, udp
   std::string peer;       // "198.51.100.1:5001"
   Rate target;            // zero: no target
   bool in_order = false;  // TCP: what arrives is not all delivered

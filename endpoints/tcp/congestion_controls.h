@@ -6,6 +6,7 @@
 #include <string_view>
 #include <variant>
 
+#include "endpoints/tcp/cubic.h"
 #include "endpoints/tcp/gtcp.h"
 #include "endpoints/tcp/newreno.h"
 #include "endpoints/tcp/tcp_params.h"
@@ -20,7 +21,7 @@ struct ControlStart {
 };
 
 // Holds whichever a sender has.
-using AnyControl = std::variant<NewReno, Gtcp>;
+using AnyControl = std::variant<NewReno, Gtcp, Cubic>;
 
 struct CongestionControl {
   std::string_view word;         // `protocol: newreno`
@@ -46,6 +47,9 @@ inline constexpr std::array kCongestionControls{
                         w.partial_acks = false;
                         return &c.emplace<NewReno>(w);
                       }},
+    CongestionControl{
+        "cubic", false, 0,
+        [](AnyControl& c, const ControlStart& s) -> NewReno* { return &c.emplace<Cubic>(s.window); }},
 };
 inline const CongestionControl& congestion_control(TcpFlavour f) {
   return kCongestionControls[static_cast<std::size_t>(f)];

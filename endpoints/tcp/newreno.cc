@@ -35,13 +35,17 @@ Answer NewReno::on_ack(const Outstanding& before, std::uint64_t ack) {
 }
 
 void NewReno::grow(const Outstanding& before, std::uint64_t acked) {
-  if (before.echo || cwnd_ > before.most) return;
+  if (before.echo) return;
   // Flight when the last segment left, and the growth by the ACKs since then in slow start.
-  if (before.flight() + 2 * before.answered + smss_ <= cwnd_) return;
+  if (cwnd_ > before.most || before.flight() + 2 * before.answered + smss_ <= cwnd_) return on_unused(before);
   if (cwnd_ < ssthresh_ + guaranteed_) {
     cwnd_ += std::min<std::uint64_t>(acked, smss_);
     return;
   }
+  avoid(before, acked);
+}
+
+void NewReno::avoid(const Outstanding&, std::uint64_t acked) {
   acked_ += acked;
   if (acked_ < cwnd_) return;
   acked_ = std::min(acked_ - cwnd_, cwnd_);  // one SMSS per ACK, however much it acknowledges
@@ -55,7 +59,7 @@ void NewReno::set_ssthresh(const Outstanding& o) {
   const std::uint64_t full = std::min(o.flight() + o.answered, cwnd_);
   const std::uint64_t flight = guaranteed_ > 0 ? full : std::max(o.flight(), full);
   const std::uint64_t best_effort = flight > guaranteed_ ? flight - guaranteed_ : 0;
-  ssthresh_ = std::max<std::uint64_t>(best_effort / 2, 2 * std::uint64_t{smss_});
+  ssthresh_ = std::max<std::uint64_t>(reduced(best_effort), 2 * std::uint64_t{smss_});
   acked_ = 0;
 }
 

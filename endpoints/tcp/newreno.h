@@ -76,6 +76,8 @@ struct Outstanding {
   std::uint64_t answered = 0;       // acknowledged since the last segment left
   std::uint64_t most = UINT64_MAX;  // in flight, whatever cwnd: of the peer's window and our own
   bool echo = false;  // the ACK echoes a congestion mark: it makes no window grow (RFC 3168 6.1.2)
+  Time now{};
+  Duration rtt{};  // smoothed; zero: not known
   std::uint64_t flight() const { return next - una; }
 };
 
@@ -123,6 +125,12 @@ class NewReno {
  protected:
   std::uint32_t smss() const { return smss_; }
   bool permits_new(const Outstanding& o) const { return o.una + cwnd_ >= o.max + o.forced + smss_; }
+  // Congestion avoidance: cwnd was in use, and `acked` bytes have been acknowledged.
+  virtual void avoid(const Outstanding& before, std::uint64_t acked);
+  // The application or the peer's window limits what is in flight.
+  virtual void on_unused(const Outstanding&) {}
+  // ssthresh for the part under congestion control, of which `flight` bytes are in flight.
+  virtual std::uint64_t reduced(std::uint64_t flight) { return flight / 2; }
 
   std::uint64_t cwnd_;
   std::uint64_t guaranteed_ = 0;  // part of cwnd

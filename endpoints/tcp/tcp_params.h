@@ -9,7 +9,7 @@
 
 namespace surety::endpoints {
 
-enum class TcpFlavour : std::uint8_t { gtcp, newreno, reno };  // in the order of kCongestionControls
+enum class TcpFlavour : std::uint8_t { gtcp, newreno, reno, cubic };  // in the order of kCongestionControls
 
 struct TcpParams {
   SenderParams common;  // common.packet: the IP packet of a full segment; the peer's MSS may make it smaller

@@ -160,6 +160,8 @@ void TcpSender::establish(const Segment& s, Time now) {
 void TcpSender::on_ack(const Segment& s, std::uint64_t ack, Time now) {
   Outstanding before = sequence_.outstanding(peer_);
   before.echo = ecn_.echoes(s.flags);
+  before.now = now;
+  before.rtt = rtt_.estimate().smoothed();
   const bool other_window = peer_.take_window(s, ack);
   timer_.on_ack();
   if (sequence_.selective())

@@ -20,6 +20,7 @@ OTHERS = {"csa-scenario2": ("plain.up~core.plain",), "csa-signal-loss": ("plain.
 CASE_D = {"hosts.af1.times": 13, "hosts.af3.times": 12, "hosts.be.times": 40}
 GTFRC = {f"senders.{name}": {"name": name, "host": name, "to": "sink", "protocol": "gtfrc", "target": f"{rate} kbit/s", "packet": "576 B",
                              "start": "0 s - 1 s"} for name, rate in BOUGHT.items()}
+CUBIC = {f"senders.{name}.protocol": "cubic" for name in BOUGHT}
 # The paper's window of 64 KB is 1124 kbit/s at 500 ms: enough for scenario 1, not for AF_PHB_1.
 WIDE = {f"senders.{name}.window": "250 packets" for name in BOUGHT}
 
@@ -53,7 +54,8 @@ def behind_cores():
     variants = {
         "the paper's control": ("csa-scenario2", {**CASE_D, **control({"alpha.control": "paper"})}),
         "alpha alone": ("csa-scenario2", {**CASE_D, **control({"alpha.control": "search"})}),
-        "search": ("csa-scenario2", own), "search, gTFRC": ("csa-scenario2", {**own, **GTFRC}),
+        "search": ("csa-scenario2", own), "search, CUBIC": ("csa-scenario2", {**own, **CUBIC}),
+        "search, gTFRC": ("csa-scenario2", {**own, **GTFRC}),
         "search, no signals": ("csa-scenario2", {**own, "routers.core.signalling": False}),
         "search, a tenth of the signals lost": ("csa-signal-loss", {**control(BACKLOG), f"{side}.back": {"loss": 0.1}}),
         "search, signals 200 ms late": ("csa-signal-loss", {**control(BACKLOG), f"{side}.delay": "200 ms"}),

@@ -81,7 +81,8 @@ TcpParams flow(TcpFlavour flavour, std::uint64_t bytes) {
   return p;
 }
 
-constexpr TcpFlavour kFlavours[] = {TcpFlavour::reno, TcpFlavour::newreno, TcpFlavour::gtcp};
+constexpr TcpFlavour kFlavours[] = {TcpFlavour::reno, TcpFlavour::newreno, TcpFlavour::gtcp,
+                                    TcpFlavour::cubic};
 
 TEST(TcpTransfer, NothingLostNothingRepeated) {
   for (const auto flavour : kFlavours)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "endpoints/linux/gtcp_cubic.h"
+#include "endpoints/tcp/gtcp_cubic.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* CUBIC (RFC 9438) for the best-effort part of GTCP's window; plain C, shared by gtcp.bpf.c and its unit
- * test. Windows are segments of the best-effort part, times milliseconds; C = 0.4 segments/s^3, beta = 0.7.
- * Estimates have 20 fractional bits, W_cubic has 10. */
+/* CUBIC (RFC 9438) for the best-effort part of a window, GTCP's or all of it; plain C, shared by cubic.h and
+ * linux/gtcp.bpf.c. Windows are segments of the best-effort part, times milliseconds; C = 0.4 segments/s^3,
+ * beta = 0.7. Estimates have 20 fractional bits, W_cubic has 10. */
 #pragma once
 
 #include <linux/types.h>
