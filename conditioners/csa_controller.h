@@ -103,13 +103,18 @@ class CsaController {
 // down to 1 ns, the remainder kept.
 class AlphaClock {
  public:
-  explicit AlphaClock(Time now, Ratio alpha = {}) : real_(now) { advance(now, alpha); }
+  explicit AlphaClock(Time now, Ratio alpha = {}, Ratio free = Ratio::of(1)) : real_(now), free_(free) {
+    advance(now, alpha);
+  }
   // From the last call to `now` alpha had the value `alpha`, and keeps it for the predictions below. A change
   // takes two calls at one `now`: the old value ends the time before, the new one is what holds from here.
   // While alpha is unlimited, now() runs as fast as time: 64 bits last for 292 years, or a year of congestion
   // at alpha 256.
   void advance(Time now, Ratio alpha);
   Ratio alpha() const { return alpha_; }
+  // True if nothing is congested (alpha is at its maximum), or alpha is at least 1.
+  bool free() const { return alpha_ >= free_; }
+  void set_free(Ratio from) { free_ = from; }  // the lesser of alpha's maximum and 1
   // Keeps its pace and continues from another time.
   void rebase(Time virtual_now) { virtual_ = virtual_now; }
   Time now() const { return virtual_; }
@@ -124,7 +129,7 @@ class AlphaClock {
   Time real_;
   Time virtual_{};
   std::uint64_t remainder_ = 0;  // in 10^-6 ns
-  Ratio alpha_;
+  Ratio alpha_, free_;
   std::uint32_t pace_ = 0;  // in 10^-6: alpha, or 1 where it is unlimited
   double inverse_ = 0;      // 1 / pace_, 0 at alpha 0
 };

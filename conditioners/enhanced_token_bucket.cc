@@ -78,12 +78,12 @@ struct Limit {
 
 // A limit by time is the bytes that the buckets bring while the buffer may delay a packet, and at least four
 // full packets, since TCP detects a loss by the three that follow it.
-Limit limit(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Ratio alpha) {
+Limit limit(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, const AlphaClock& alpha) {
   constexpr std::uint64_t kLeast = 4 * kDefaultNominalPacket.count();
   if (p.buffer_bytes == 0) return {std::numeric_limits<std::uint64_t>::max(), p.buffer};
-  const std::uint64_t out = std::uint64_t{p.buffer_bytes} * alpha.millionths() / 1'000'000;
+  const std::uint64_t out = std::uint64_t{p.buffer_bytes} * alpha.alpha().millionths() / 1'000'000;
   Limit l{std::max(kLeast, p.buffer_bytes + out), p.buffer};
-  if (s.out_backlog > EnhancedTokenBucket::kFree && alpha < p.backlog_below) {
+  if (s.out_backlog > EnhancedTokenBucket::kFree && !alpha.free()) {
     const double seconds = 2e-9 * static_cast<double>(needed_backlog(s).count());
     const auto bytes =
         static_cast<std::uint64_t>(seconds * static_cast<double>(p.in.rate().bits_per_second()) / 8);
@@ -99,7 +99,7 @@ Limit limit(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& 
 [[gnu::noinline]] void EnhancedTokenBucket::adapt(EnhancedTokenBucketState& s,
                                                   const EnhancedTokenBucketParams& p, Time now) {
   const Time last = s.in.last();
-  if (p.backlog_below == Ratio() || now <= last) return;
+  if (!p.out_from_backlog || now <= last) return;
   const auto multiples = [](Time from, Time to, Duration of) {
     return to.time_since_epoch() / of - from.time_since_epoch() / of;
   };
@@ -112,8 +112,8 @@ Limit limit(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& 
 }
 
 bool EnhancedTokenBucket::may_out(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
-                                  Ratio alpha, const HoldingPool& pool) {
-  if (needs_no_backlog(s, p, alpha) || pool.held() >= pool.capacity()) return true;
+                                  const AlphaClock& alpha, const HoldingPool& pool) {
+  if (needs_no_backlog(s, alpha) || pool.held() >= pool.capacity()) return true;
   const std::uint32_t packets = pool.size(s.held), bytes = pool.bytes(s.held);
   // A buffer that was full has lost its head when release() looks.
   return limit(s, p, alpha).full(bytes + 2 * kDefaultNominalPacket.count(), packets + 1) ||
@@ -121,7 +121,7 @@ bool EnhancedTokenBucket::may_out(const EnhancedTokenBucketState& s, const Enhan
 }
 
 EtbVerdict EnhancedTokenBucket::room(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
-                                     std::uint32_t length, Ratio alpha, const HoldingPool& pool,
+                                     std::uint32_t length, const AlphaClock& alpha, const HoldingPool& pool,
                                      bool may_wait) {
   const std::uint32_t packets = s.held != 0 ? pool.size(s.held) : 0;
   const std::uint64_t bytes = (s.held != 0 ? pool.bytes(s.held) : 0) + std::uint64_t{length};
@@ -136,7 +136,7 @@ std::size_t EnhancedTokenBucket::release(EnhancedTokenBucketState& s, const Enha
   while (s.held != 0 && n < out.size()) {
     const std::uint32_t length = pool.head(s.held).length;
     const bool in = take_in(s, p, length, now);
-    const bool out_next = !in && may_out(s, p, alpha.alpha(), pool) && take_out(s, p, length, alpha);
+    const bool out_next = !in && may_out(s, p, alpha, pool) && take_out(s, p, length, alpha);
     if (!in && !out_next) break;
     out[n++] = pop(s, pool, in ? Precedence::in : Precedence::out);
   }
@@ -168,8 +168,7 @@ Time EnhancedTokenBucket::next_release(const EnhancedTokenBucketState& s, const 
   if (s.held == 0) return kNever;
   const std::uint32_t length = pool.head(s.held).length;
   const Time in = s.in.ready(p.in, p.in.cost(length));
-  const Time out =
-      may_out(s, p, alpha.alpha(), pool) ? alpha.when(s.out.ready(p.out, p.out.cost(length))) : kNever;
+  const Time out = may_out(s, p, alpha, pool) ? alpha.when(s.out.ready(p.out, p.out.cost(length))) : kNever;
   return std::max(std::min(in, out), now + Duration(1));
 }
 

@@ -2,7 +2,7 @@
 // The CSA paper's enhanced token bucket (Fig. 5 there): an input buffer, an in-bucket filled at r and an
 // out-bucket filled at alpha*r.
 //
-// OUT from a backlog (ours, not the paper's; EnhancedTokenBucketParams::backlog_below): a TCP that loses
+// OUT from a backlog (ours, not the paper's; EnhancedTokenBucketParams::out_from_backlog): a TCP that loses
 // an OUT packet halves its window and sends less than r until the window is back, unless its backlog in the
 // input buffer was as long as the round trip: then half of the window still fills the path. The bucket does
 // not measure round trips. It counts the surplus, the tokens that the full in-bucket has no room for while
@@ -106,9 +106,9 @@ class EnhancedTokenBucket {
     if (s.held == 0) [[likely]] {
       if (take_in(s, p, length, now)) [[likely]]
         return EtbVerdict::in;
-      if (needs_no_backlog(s, p, alpha.alpha()) && take_out(s, p, length, alpha)) return EtbVerdict::out;
+      if (needs_no_backlog(s, alpha) && take_out(s, p, length, alpha)) return EtbVerdict::out;
     }
-    const EtbVerdict verdict = room(s, p, length, alpha.alpha(), pool, may_wait);
+    const EtbVerdict verdict = room(s, p, length, alpha, pool, may_wait);
     // A packet that has no room to wait does not have to.
     if (verdict != EtbVerdict::hold && s.held == 0 && take_out(s, p, length, alpha)) return EtbVerdict::out;
     return verdict;
@@ -160,17 +160,17 @@ class EnhancedTokenBucket {
   }
   // Counts the surplus up to `now`, before the in-bucket is filled.
   static void adapt(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Time now);
-  static bool needs_no_backlog(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
-                               Ratio alpha) {
-    return s.out_backlog <= kFree || alpha >= p.backlog_below;
+  static bool needs_no_backlog(const EnhancedTokenBucketState& s, const AlphaClock& alpha) {
+    return s.out_backlog <= kFree || alpha.free();
   }
   // True if the head of the held packets may leave OUT, given its tokens.
-  static bool may_out(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Ratio alpha,
-                      const HoldingPool& pool);
+  static bool may_out(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
+                      const AlphaClock& alpha, const HoldingPool& pool);
   static Packet pop(EnhancedTokenBucketState& s, HoldingPool& pool, Precedence precedence);
   // `hold`, or why the packet cannot wait.
   static EtbVerdict room(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
-                         std::uint32_t length, Ratio alpha, const HoldingPool& pool, bool may_wait);
+                         std::uint32_t length, const AlphaClock& alpha, const HoldingPool& pool,
+                         bool may_wait);
 };
 
 }  // namespace surety

@@ -74,9 +74,9 @@ struct EnhancedTokenBucketParams {
   std::uint32_t buffer = 100;  // B, packets
   // The bytes that r brings in the time that the buffer may delay a packet. 0: only B limits the buffer.
   std::uint32_t buffer_bytes = 0;
-  // Below this alpha, OUT packets need a backlog once the flow has left tokens unused
-  // (enhanced_token_bucket.h). 0: never.
-  Ratio backlog_below{};
+  // While something is congested, OUT packets need a backlog once the flow has left tokens unused
+  // (enhanced_token_bucket.h).
+  bool out_from_backlog = false;
 };
 
 // Rule by which alpha goes up after congestion. It goes down as in the CSA paper.

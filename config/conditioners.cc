@@ -173,7 +173,7 @@ void read(Csa& csa, MapReader& map, Service& s, Places& places, Problems& proble
   read_buffer(buffer, csa.bucket, s.committed, problems);
   if (buffer) places.buffer = buffer->mark;
   if (const Node* n = map.find("alpha")) read_alpha(*n, csa.alpha, places, problems);
-  if (map.read("out_from_backlog", csa.out_from_backlog) && csa.out_from_backlog &&
+  if (map.read("out_from_backlog", csa.bucket.out_from_backlog) && csa.bucket.out_from_backlog &&
       (csa.alpha.control != AlphaControl::search || csa.alpha.min >= csa.alpha.max))
     problems.error(map.at("out_from_backlog"),
                    "`out_from_backlog` needs `control: search`, and `min` below `max`");

@@ -23,7 +23,6 @@ struct Csa {
   EnhancedTokenBucketParams bucket;
   // A customer alone may use the link; alpha falls when its queue is congested (conditioners/README.md).
   CsaParams alpha{.max = Ratio::unlimited(), .step = Ratio::of(0.02), .control = AlphaControl::search};
-  bool out_from_backlog = false;  // EnhancedTokenBucketParams::backlog_below
 };
 struct TokenBucketMarker {
   static constexpr std::string_view kWord = "token-bucket";

@@ -184,7 +184,6 @@ void validate_parts(Draft& draft);   // `rate: 10 %` of a class; in a file witho
 void settle_auto_max(Draft& draft);  // `max: auto` of `alpha`; in a file without errors
 // A burst of a three-colour meter is at least the largest packet of a customer (RFC 2697, section 2), or a
 // packet that is larger than its bucket would never conform. In a file without errors.
-void settle_backlogs(Draft& draft);  // EnhancedTokenBucketParams::backlog_below
 void settle_bursts(Draft& draft);
 void validate_aggregates(Draft& draft);
 void warn_about_interfaces(Draft& draft);

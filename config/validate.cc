@@ -36,7 +36,6 @@ void validate(Draft& draft) {
   if (!draft.problems.any_error()) validate_parts(draft);
   if (!draft.problems.any_error()) settle_auto_max(draft);
   if (draft.problems.any_error()) return;
-  settle_backlogs(draft);
   settle_bursts(draft);
   warn_about_interfaces(draft);
   warn_about_filters(draft);

@@ -202,14 +202,6 @@ void settle_auto_max(Draft& draft) {
   }
 }
 
-void settle_backlogs(Draft& draft) {
-  for (Service& s : draft.config.services) {
-    auto* const csa = std::get_if<Csa>(&s.conditioner);
-    if (csa == nullptr || !csa->out_from_backlog) continue;
-    csa->bucket.backlog_below = std::min(csa->alpha.max, Ratio::of(1));
-  }
-}
-
 void settle_bursts(Draft& draft) {
   const Bytes mtu(largest_customer_mtu(draft.config));
   const auto settle = [mtu](Bytes& burst) {
@@ -239,6 +231,10 @@ void warn_about_services(Draft& draft) {
                              settled ? "a meter's burst counts as one packet at least (RFC 2697, section 2)"
                                      : "such packets pass only when the bucket is full");
     }
+    const Rate committed = draft.config.services[i].committed;
+    if (committed > Rate{} && committed.bits_per_second() < 8 * std::uint64_t{mtu})
+      draft.problems.warning(places.name, "{} is less than one packet of {} B a second", rate_text(committed),
+                             mtu);
     warn_about_burst(draft, i);
     warn_about_deep_buckets(draft, i);
     warn_about_objective(draft, i);

@@ -7,6 +7,12 @@
 
 namespace surety {
 
+namespace {
+Ratio free_from(const CsaDomain& domain) {
+  return std::min(domain.params.max, Ratio::of(1));
+}
+}  // namespace
+
 AlphaClocks::AlphaClocks(std::span<const CsaDomain> domains, Time now, Mode mode, std::uint16_t paths,
                          std::size_t capacity)
     : domains_(domains),
@@ -19,6 +25,7 @@ AlphaClocks::AlphaClocks(std::span<const CsaDomain> domains, Time now, Mode mode
       paths_(static_cast<Slot>(paths + capacity_)),
       remotes_(1 + paths + capacity_, Remote{RemoteAlpha({}, now)}) {
   assert(clocks_.size() < kNoDomain);
+  adopt(domains, mode, now);
   std::iota(free_.begin(), free_.end(), Slot{1});
   held_back_.reserve(remotes_.size() - 1);
 }
@@ -28,6 +35,8 @@ void AlphaClocks::adopt(std::span<const CsaDomain> domains, Mode mode, Time now)
   for (std::size_t d = domains_.size(); d < domains.size(); ++d) clocks_[d] = AlphaClock(now);
   domains_ = domains;
   mode_ = mode;
+  for (std::size_t d = 0; d < domains.size(); ++d) clocks_[d].set_free(free_from(domains[d]));
+  for (const Slot slot : held_back_) clocks_[index(slot)].set_free(free_from(domains[paths_.domain(slot)]));
 }
 
 Time AlphaClocks::now(Index i) const {
@@ -76,7 +85,7 @@ void AlphaClocks::look_at_paths() {
 
 void AlphaClocks::signal(const Path& path, std::uint16_t domain, SignalKind kind, Time now) {
   if (domains_[domain].params.min == domains_[domain].params.max) return;  // a fixed alpha
-  Slot slot = paths_.find(path, domain);
+  Slot slot = kind == SignalKind::clear ? find(domain, path) : paths_.find(path, domain);
   if (slot == 0 && kind == SignalKind::clear) return;  // nothing is held back
   if (slot == 0) slot = take_up(path, domain, now);
   catch_up(slot);

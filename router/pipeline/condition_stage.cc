@@ -176,8 +176,9 @@ ConditionStage::Fate ConditionStage::condition(Burst& v, std::size_t i, PortInde
   shares_.add(customer);
   ++ports_[port].held;
   ++services_[v.service[i]].held;
-  if (!waiting) {
-    flows_[id].flags |= FlowRecord::sticky;
+  if (!waiting) flows_[id].flags |= FlowRecord::sticky;
+  // A backlog that has become longer may let the head leave OUT.
+  if (!waiting || s.out_backlog > EnhancedTokenBucket::kFree) {
     wheel_.insert(s.held, EnhancedTokenBucket::next_release(s, service.csa, now, clocks_[clock], pool_));
   }
   return Fate::held;

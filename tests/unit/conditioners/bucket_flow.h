@@ -20,8 +20,8 @@ inline Packet packet(FlowId flow, std::uint16_t length, std::uintptr_t sequence 
 // One flow, its pool and its alpha: the calls that a worker makes.
 class Flow {
  public:
-  Flow(const EnhancedTokenBucketParams& params, double alpha, std::uint32_t pool = 1000)
-      : params_(params), alpha_(Ratio::of(alpha)), clock_(kStart, alpha_), pool_(pool) {
+  Flow(const EnhancedTokenBucketParams& params, double alpha, std::uint32_t pool = 1000, double free = 1)
+      : params_(params), alpha_(Ratio::of(alpha)), clock_(kStart, alpha_, Ratio::of(free)), pool_(pool) {
     EnhancedTokenBucket::reset(state_, params_, kStart, clock_.now());
   }
   EtbVerdict offer(Duration at, std::uint16_t length) {

@@ -13,14 +13,14 @@ using enum EtbVerdict;
 
 EnhancedTokenBucketParams from_backlog(std::uint32_t buffer = 1000) {
   EnhancedTokenBucketParams params = small(buffer);
-  params.backlog_below = Ratio::of(1);
+  params.out_from_backlog = true;
   return params;
 }
 
 // Packets of 1000 bytes each 20 ms: of each interval the bucket uses 1 ms, and 19 ms are surplus. From 100 s
 // on, 19 multiples of 2^24 ns lie in the surplus of the first 17 intervals.
-Flow with_19_units(const EnhancedTokenBucketParams& params, double alpha = 0.5) {
-  Flow flow(params, alpha);
+Flow with_19_units(const EnhancedTokenBucketParams& params, double alpha = 0.5, double free = 1) {
+  Flow flow(params, alpha, 1000, free);
   for (int i = 0; i <= 17; ++i) EXPECT_EQ(flow.offer(i * 20ms, 1000), in);
   return flow;
 }
@@ -85,9 +85,7 @@ TEST(OutFromBacklog, UnitsOfAShortRoundTripAreFree) {
 
 // The maximum of alpha, where nothing is congested, or 1.
 TEST(OutFromBacklog, FromAnAlphaOnNoneIsNeeded) {
-  EnhancedTokenBucketParams params = from_backlog();
-  params.backlog_below = Ratio::of(0.4);
-  Flow below = with_19_units(params, 0.399999), from = with_19_units(params, 0.4);
+  Flow below = with_19_units(from_backlog(), 0.399999, 0.4), from = with_19_units(from_backlog(), 0.4, 0.4);
   for (const EtbVerdict v : {in, hold, hold}) EXPECT_EQ(below.offer(340ms, 1000), v);
   for (const EtbVerdict v : {in, out, hold}) EXPECT_EQ(from.offer(340ms, 1000), v);
 }
@@ -119,7 +117,7 @@ TEST(OutFromBacklog, ABufferOfATimeGrowsToTwiceTheBacklog) {
   };
   EXPECT_EQ(held(0.1), 79u);
   EXPECT_EQ(held(1), 20u) << "not at alpha 1";
-  params.backlog_below = {};
+  params.out_from_backlog = false;
   EXPECT_EQ(held(0.1), 11u);
 }
 

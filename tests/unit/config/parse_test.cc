@@ -217,14 +217,13 @@ TEST(ParseFile, ReportsWhatCannotBeRead) {
   EXPECT_EQ(directory.diagnostics[0].message, "cannot be read: Is a directory");
 }
 
-TEST(ParseServices, OutFromABacklogEndsAtTheMaximumOfAlphaOrOne) {
-  const auto below = [](const std::string& keys) {
+TEST(ParseServices, OutFromABacklogIsOffByDefault) {
+  const auto on = [](const std::string& keys) {
     const Config c = parsed("services: {s: {rate: 8 Mbit/s" + keys + "}}\n");
-    return std::get<Csa>(c.services.at(0).conditioner).bucket.backlog_below;
+    return std::get<Csa>(c.services.at(0).conditioner).bucket.out_from_backlog;
   };
-  EXPECT_EQ(below(", out_from_backlog: on"), Ratio::of(1));
-  EXPECT_EQ(below(", out_from_backlog: on, alpha: {min: 0.1, max: 0.4}"), Ratio::of(0.4));
-  EXPECT_EQ(below(""), Ratio());
+  EXPECT_TRUE(on(", out_from_backlog: on"));
+  EXPECT_FALSE(on(""));
 }
 
 }  // namespace

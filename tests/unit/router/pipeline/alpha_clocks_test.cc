@@ -178,6 +178,15 @@ TEST_F(AlphaClocksTest, TheEndOfACongestionThatHoldsNothingBackTakesNoRoom) {
   EXPECT_EQ(clocks.remotes().size(), 1u) << "its T1 runs";
 }
 
+// With more paths than slots, too.
+TEST_F(AlphaClocksTest, TheEndOfACongestionReachesThePathsThatShareASlot) {
+  for (const Path& path : {kPath, kOther, kThird}) clocks.signal(path, 0, SignalKind::onset, kStart);
+  clocks.signal(kThird, 0, SignalKind::clear, kStart);
+  turn(1ms);
+  EXPECT_EQ(clocks.of(0, kThird), 0) << "at its maximum, and nothing congested";
+  EXPECT_NE(clocks.of(0, kOther), 0);
+}
+
 // Without what has been sent, a sampled silence says nothing.
 TEST_F(AlphaClocksTest, WhatIsSentIsCountedForItsPath) {
   clocks.signal(kPath, 0, SignalKind::sample, kStart);
