@@ -111,8 +111,8 @@ std::size_t Contributors::remind(bool congested, Time now, std::span<CongestionS
 std::size_t Contributors::report(SignalKind kind, const CongestionSignal& arrival,
                                  std::span<CongestionSignal> out) {
   const Time now = arrival.time;
-  dscp_ = arrival.dscp;
-  next_ = now + kCheck;
+  if (kind == SignalKind::onset || next_ == kNever) dscp_ = arrival.dscp;
+  if (next_ == kNever) next_ = now + kCheck;
   std::array<std::uint16_t, kRoom> live;
   std::size_t n = 0, own = kRoom;
   each_live(now, [&](std::size_t i) {
@@ -125,7 +125,7 @@ std::size_t Contributors::report(SignalKind kind, const CongestionSignal& arriva
     const std::size_t place = live[to_own ? own : cursor_++ % n];
     const Source& s = sources_[place];
     in_period_[place / 64] |= std::uint64_t{1} << place % 64;
-    out[k] = {s.source, s.destination, 0, 0, dscp_, now, {}, kind, {}};
+    out[k] = {s.source, s.destination, 0, 0, arrival.dscp, now, {}, kind, {}};
   }
   return told;
 }

@@ -91,7 +91,7 @@ class Contributors {
   std::size_t reminded_ = 0, samples_ = 0;   // the number of reminders; samples since
   std::size_t cursor_ = 0;
   std::array<std::uint64_t, kRoom / 64> in_period_{};  // places with an event since the last end of a period
-  std::uint8_t dscp_ = 0;                              // DSCP of the last event
+  std::uint8_t dscp_ = 0;                              // DSCP of the last onset
 };
 
 }  // namespace surety

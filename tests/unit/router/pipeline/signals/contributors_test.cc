@@ -254,5 +254,29 @@ TEST_F(ContributorsEventsTest, TheEndGoesToThoseThatHaveHadAnEvent) {
   EXPECT_EQ(contributors.next(), kNever);
 }
 
+// A queue whose periods follow each other within less than kCheck still tells of an end.
+TEST_F(ContributorsEventsTest, PeriodsThatFollowEachOtherDoNotPostponeTheCheck) {
+  note(1, kStart);
+  for (Duration t{}; t < 2 * Contributors::kCheck; t += Contributors::kCheck / 4) {
+    if (kStart + t >= contributors.next()) break;
+    report(SignalKind::onset, 7, kStart + t);
+  }
+  EXPECT_EQ(contributors.next(), kStart + Contributors::kCheck);
+  EXPECT_THAT(check(false, contributors.next()), ElementsAre(1));
+}
+
+// The class at the border that the onset was for; numbers() expects its DSCP.
+TEST_F(ContributorsEventsTest, TheEndHasTheDscpOfTheOnset) {
+  note(1, kStart);
+  EXPECT_THAT(report(SignalKind::onset, 7, kStart), ElementsAre(1));
+  CongestionSignal eighth;
+  eighth.source = host(7);
+  eighth.destination = kTo;
+  eighth.dscp = 0;
+  eighth.time = kStart;
+  contributors.report(SignalKind::eighth, eighth, out);
+  EXPECT_THAT(check(false, contributors.next()), ElementsAre(1));
+}
+
 }  // namespace
 }  // namespace surety
