@@ -91,6 +91,33 @@ void warn_about_marks(Draft& draft, std::size_t service, const Uplink& way) {
   }
   look(s.mark_out, "OUT");
   look(s.mark_red, "red");
+  if (s.mark_out && s.mark_red && set.by_dscp[*s.mark_out].precedence == Precedence::red &&
+      set.by_dscp[*s.mark_red].precedence != Precedence::red)
+    draft.problems.warning(
+        at,
+        "OUT packets leave as {}, which is red in class `{}` of {}, and red packets as {}, "
+        "which is not: red packets are dropped later than OUT ones; exchange `out` and `red`",
+        dscp_text(*s.mark_out), set.classes[set.by_dscp[*s.mark_out].class_index].scheduling.name, way.name(),
+        dscp_text(*s.mark_red));
+}
+
+// OUT packets in a class that finds no congestion; `way` has queues.
+void warn_about_alpha(Draft& draft, std::size_t service, const Uplink& way) {
+  const Service& s = draft.config.services[service];
+  const auto* csa = std::get_if<Csa>(&s.conditioner);
+  const auto finds = [](const QueueClass& c) { return c.scheduling.queue.rio.has_value(); };
+  if (!csa || csa->alpha.min == csa->alpha.max || !s.mark_out ||
+      std::ranges::none_of(way.queues->classes, finds))
+    return;
+  const QueueSet::Entry& out = way.queues->by_dscp[*s.mark_out];
+  if (finds(way.queues->classes[out.class_index])) return;
+  const bool apart = s.mark_in && way.queues->by_dscp[*s.mark_in].class_index != out.class_index;
+  draft.problems.warning(
+      draft.service_places[service].mark,
+      "OUT packets leave as {}, which goes to class `{}` of {}, without `rio`: `alpha` stays at "
+      "its maximum there{}",
+      dscp_text(*s.mark_out), way.queues->classes[out.class_index].scheduling.name, way.name(),
+      apart ? ", and OUT packets overtake IN ones of the same flow" : "");
 }
 
 // A policed service may be best effort, or less (RFC 8622, RFC 3662).
@@ -134,6 +161,7 @@ void check_promise(Draft& draft, std::size_t service, const Uplink& way) {
   if (!separates(s)) return;
   if (way.queues) {
     warn_about_no_mark(draft, service, way);
+    if (draft.config.signalling.mode == Signalling::Mode::off) warn_about_alpha(draft, service, way);
   } else if (is_shaped(way, draft.config)) {
     draft.problems.warning(draft.service_places[service].name,
                            "its IN packets share one queue with all others at {}, which has no `queues`",

@@ -206,8 +206,11 @@ Parsed<double> parse_fraction(std::string_view text) {
   const auto d = parse_fraction_digits(text);
   if (!d.value) return {{}, d.error};
   const double x = as_double(*d.value);
-  if (x > 1) return {{}, fmt::format("{} is too large; a fraction is at most 1", quote(text))};
-  return {x, {}};
+  if (x <= 1) return {x, {}};
+  const bool percent = x <= 100 && text.find('%') == std::string_view::npos;
+  return {{},
+          fmt::format("{} is too large; a fraction is at most 1{}", quote(text),
+                      percent ? fmt::format("; did you mean `{} %`?", text) : "")};
 }
 
 Parsed<Ratio> parse_ratio(std::string_view text) {

@@ -174,7 +174,8 @@ TEST(LabLinks, ReportWhatCannotBe) {
   EXPECT_THAT(wrong("{between: [h, r.a], queue: 5 packets}, {between: [r.b, s]}"),
               ElementsAre("4:9 warning: `queue` does nothing without `rate`: nothing ever waits"));
   EXPECT_THAT(wrong("{between: [h, r.a], delay: 2 h}, {between: [r.b, s], loss: 2}"),
-              ElementsAre("4:36 a delay is at most 1 h", "4:68 `2` is too large; a fraction is at most 1"));
+              ElementsAre("4:36 a delay is at most 1 h",
+                          "4:68 `2` is too large; a fraction is at most 1; did you mean `2 %`?"));
   EXPECT_THAT(wrong("{between: [h, r.a], forth: {dealy: 2 h}}, {between: [r.b, s]}"),
               ElementsAre("4:37 unknown key `dealy` in `forth` of a link; did you mean `delay`?"));
 }
