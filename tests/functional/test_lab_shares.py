@@ -3,8 +3,9 @@
 
 Two groups with shapers and weights, of three interfaces each with shapers and weights, each with two classes, below a port with a shaper.
 All 63 sets of active interfaces are run with both classes of each, and three times with each one's first class, second, or both, as
-drawn: any two interfaces meet in all nine ways. `--long` runs all 4,095 sets of class queues. The former would do: with weights, what an
-interface gets of its parents depends only on who else wants, and what its classes get only on which they are and on what it got.
+drawn: any two interfaces meet in all nine ways. `--long` runs a seventh of the 4,095 sets of class queues. The former would do: with
+weights, what an interface gets of its parents depends only on who else wants, and what its classes get only on which they are and on what
+it got.
 """
 import itertools
 import json
@@ -232,10 +233,10 @@ def test_udp_shares_are_those_of_a_fluid_within_a_second(classes, tmp_path):
 
 
 @needs_lab
-@pytest.mark.long("4,095 scenarios of each kind, minutes")
+@pytest.mark.long("585 scenarios of each kind, minutes")
 @KINDS
-def test_udp_shares_of_all_sets_of_class_queues(classes, tmp_path):
-    sets = all_sets_of_queues(classes)
+def test_udp_shares_of_a_seventh_of_all_sets_of_class_queues(classes, tmp_path):
+    sets = all_sets_of_queues(classes)[::7]
     assert max(map(worst, beside(classes, sets, run(tmp_path, classes, sets, udp, 1.5, 0.5)))) <= AIM
 
 

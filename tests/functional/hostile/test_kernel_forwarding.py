@@ -107,9 +107,9 @@ def dscp(packet):
 
 
 def is_protocol_of_links(packet, own):
-    """IGMP, MLD, neighbor discovery: the kernel's own, with its DSCP; also to a host that probes its link-local addresses `own`."""
+    """IGMP, MLD, neighbor discovery: the kernel's own, with its DSCP; also to a host, from one of the router's addresses and not forwarded."""
     network = packet[IP] if IP in packet else packet[IPv6]
-    answer = ICMPv6ND_NA in packet and network.src in own
+    answer = (ICMPv6ND_NA in packet or ICMPv6ND_NS in packet) and network.src in (*own, *OWN) and network.hlim == 255
     return ARP in packet or (IP in packet and network.proto == 2) or (IPv6 in packet and (network.dst.startswith("ff") or answer))
 
 
