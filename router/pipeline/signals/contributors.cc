@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace surety {
 
@@ -39,15 +40,20 @@ Duration Contributors::rank(const Source& s, Time now) {
   return s.before == Time::min() ? std::max(kPace, interval(s, now)) : interval(s, now);
 }
 
-// The place of a source; a new one displaces another, and has no packets yet.
+// The place of a source; a new one displaces another, and has no packets yet. A source that awaits the end of
+// a congestion is displaced last.
 Contributors::Source& Contributors::place_of(const IpAddress& source, const IpAddress& destination,
                                              std::uint8_t dscp, Time now) {
   Source* const set = &sources_[set_of(source, destination, dscp)];
   Source* lowest = set;
+  const auto order = [&](const Source* s) {
+    const auto at = static_cast<std::size_t>(s - sources_.data());
+    return std::pair(in_period_[at / 64] >> at % 64 & 1, rank(*s, now));
+  };
   for (Source* s = set; s != set + kWays; ++s) {
     if (s->source == source && s->destination == destination && s->dscp == dscp && is_live(*s, now))
       return *s;
-    if (rank(*s, now) < rank(*lowest, now)) lowest = s;
+    if (order(s) < order(lowest)) lowest = s;
   }
   const auto at = static_cast<std::size_t>(lowest - sources_.data());
   used_[at / 64] |= std::uint64_t{1} << at % 64;

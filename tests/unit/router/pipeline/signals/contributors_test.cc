@@ -278,5 +278,13 @@ TEST_F(ContributorsEventsTest, TheEndHasTheDscpOfTheOnset) {
   EXPECT_THAT(check(false, contributors.next()), ElementsAre(1));
 }
 
+TEST_F(ContributorsEventsTest, WhoAwaitsTheEndIsNotDisplaced) {
+  note(1, kStart - 1us);
+  note(1, kStart);
+  EXPECT_THAT(report(SignalKind::onset, 7, kStart), ElementsAre(1));
+  for (std::uint32_t n = 100; n < 100 + 4 * Contributors::kRoom; ++n) note(n, kStart + 1us);
+  EXPECT_THAT(check(false, contributors.next()), ElementsAre(1));
+}
+
 }  // namespace
 }  // namespace surety
