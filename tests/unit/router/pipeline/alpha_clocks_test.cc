@@ -187,6 +187,22 @@ TEST_F(AlphaClocksTest, TheEndOfACongestionReachesThePathsThatShareASlot) {
   EXPECT_NE(clocks.of(0, kOther), 0);
 }
 
+// Also at a maximum that a class without RIO lowers: nothing is congested.
+TEST_F(AlphaClocksTest, AClockIsFreeAtTheMaximumOfItsDomain) {
+  turn(0ms);
+  EXPECT_TRUE(clocks.at(0).free());
+  EXPECT_TRUE(clocks.at(1).free());
+  signal(0ms, kPath);
+  EXPECT_FALSE(clocks.at(clocks.of(0, kPath)).free());
+  local[1] = Ratio::of(0.7);
+  turn(1ms);
+  turn(1ms);
+  EXPECT_FALSE(clocks.at(1).free());
+  domains[1].params.max = Ratio::of(0.7);
+  clocks.adopt(domains, AlphaClocks::Mode::act, now);
+  EXPECT_TRUE(clocks.at(1).free());
+}
+
 // Without what has been sent, a sampled silence says nothing.
 TEST_F(AlphaClocksTest, WhatIsSentIsCountedForItsPath) {
   clocks.signal(kPath, 0, SignalKind::sample, kStart);
