@@ -57,16 +57,25 @@ def service(m, name, precedence):
     return m.value("surety_service_bytes_total", service=name, precedence=precedence)
 
 
-def during(router, name, seconds, flowing, windows=9):
-    """Waits until the service's traffic flows. Bytes a second that it then lets pass IN and OUT: the medians of so many windows of the router's
-    clock, because the machine may keep TCP from asking for its rate in one or two of them."""
-    scrapes = [router.until(lambda m: service(m, name, "in") + service(m, name, "out") >= flowing)]
+def flow(router, names, least):
+    """Waits until each of these services has let so many bytes pass."""
+    start = router.metrics()
+    router.until(lambda m: all(sum(service(m, n, p) - service(start, n, p) for p in ("in", "out")) >= least for n in names))
+
+
+def during(router, names, seconds, windows=9):
+    """Bytes a second that each service lets pass IN and OUT: the medians of so many windows of the router's clock, because the machine
+    may keep a sender from asking for its rate in one or two of them."""
+    scrapes = [router.metrics()]
     for _ in range(windows):
         due = scrapes[-1].value("surety_uptime_seconds") + seconds / windows
         scrapes.append(router.until(lambda m: m.value("surety_uptime_seconds") >= due))
     at = [m.value("surety_uptime_seconds") for m in scrapes]
-    passed = {p: [service(m, name, p) for m in scrapes] for p in ("in", "out")}
-    return [statistics.median((b[1] - b[0]) / (t[1] - t[0]) for b, t in zip(itertools.pairwise(n), itertools.pairwise(at))) for n in passed.values()]
+
+    def median(name, precedence):
+        passed = [service(m, name, precedence) for m in scrapes]
+        return statistics.median((b[1] - b[0]) / (t[1] - t[0]) for b, t in zip(itertools.pairwise(passed), itertools.pairwise(at)))
+    return {name: (median(name, "in"), median(name, "out")) for name in names}
 
 
 def marks_of_tcp(wire):
@@ -76,10 +85,9 @@ def marks_of_tcp(wire):
 
 @pytest.mark.parametrize("congestion", ["reno", "cubic"])
 def test_csa_holds_real_tcp_between_its_rate_and_all_that_alpha_allows(lab, shaped, congestion):
-    start = shaped.metrics()
     with Wire(lab.b) as wire, TcpTransfer(lab.a, lab.b, 5001, congestion=congestion, bind=CSA):
-        flowing = service(start, "csa", "in") + service(start, "csa", "out") + CSA_RATE  # a second at its rate
-        inside, outside = during(shaped, "csa", 3, flowing)
+        flow(shaped, ["csa"], CSA_RATE)  # a second at its rate
+        inside, outside = during(shaped, ["csa"], 3)["csa"]
         marks = marks_of_tcp(wire)
     assert CSA_RATE * 0.98 <= inside + outside <= CSA_RATE * (1 + ALPHA_MAX) * 1.02
     assert inside == pytest.approx(CSA_RATE, rel=0.02)  # IN: neither more nor less than bought
@@ -88,9 +96,9 @@ def test_csa_holds_real_tcp_between_its_rate_and_all_that_alpha_allows(lab, shap
 
 
 def test_token_bucket_marks_tcp_in_up_to_its_rate_and_out_beyond(lab, shaped):
-    start = shaped.metrics()
     with Wire(lab.b) as wire, TcpTransfer(lab.a, lab.b, 5002, bind=BUCKET):
-        inside, outside = during(shaped, "bucket", 2, service(start, "bucket", "in") + BUCKET_RATE)
+        flow(shaped, ["bucket"], BUCKET_RATE)
+        inside, outside = during(shaped, ["bucket"], 2)["bucket"]
         marks = marks_of_tcp(wire)
     assert inside == pytest.approx(BUCKET_RATE, rel=0.03)
     assert outside > inside  # the rest of 30 Mbit/s is free
@@ -144,18 +152,24 @@ def test_dscp_from_the_core_is_believed(lab, shaped):
 
 def test_three_services_get_theirs_at_once_from_a_full_port(lab, shaped):
     """Token bucket and csa with TCP, police with UDP: what one sends beyond its rate is not another one's loss."""
-    start = shaped.metrics()
+    names, done = ["csa", "bucket", "police"], threading.Event()
     with TcpTransfer(lab.a, lab.b, 5003, bind=BUCKET), TcpTransfer(lab.a, lab.b, 5004, bind=CSA), \
             UdpSource(lab.a, "10.2.0.1", 4003, bind=(POLICED, 0)) as voice:
-        pacer = threading.Thread(target=voice.pace, args=(bytes(472), 1.5 * POLICE_RATE / 500, 4000))
+        def pace():
+            while not done.is_set():
+                voice.pace(bytes(472), 1.5 * POLICE_RATE / 500, 100)
+        pacer = threading.Thread(target=pace)
         pacer.start()
-        shaped.until(lambda m: service(m, "csa", "in") >= service(start, "csa", "in") + CSA_RATE)
-        before = shaped.metrics()
-        after = shaped.until(lambda m: m.value("surety_uptime_seconds") >= before.value("surety_uptime_seconds") + 2)
-        pacer.join()
-    seconds = after.value("surety_uptime_seconds") - before.value("surety_uptime_seconds")
-    for name, rate in (("csa", CSA_RATE), ("bucket", BUCKET_RATE), ("police", POLICE_RATE)):
-        assert (service(after, name, "in") - service(before, name, "in")) / seconds == pytest.approx(rate, rel=0.04), name
+        try:
+            flow(shaped, names, CSA_RATE)
+            before = shaped.metrics()
+            rates = during(shaped, names, 2)
+            after = shaped.metrics()
+        finally:
+            done.set()
+            pacer.join()
+    for name, rate in zip(names, (CSA_RATE, BUCKET_RATE, POLICE_RATE)):
+        assert rates[name][0] == pytest.approx(rate, rel=0.04), name
     drops_in = [after.value(f"surety_queue_{kind}_drops_total", port="wan0", queue=queue, precedence="in") -
                 before.value(f"surety_queue_{kind}_drops_total", port="wan0", queue=queue, precedence="in")
                 for kind in ("early", "forced", "overflow") for queue in ("voice", "assured")]
