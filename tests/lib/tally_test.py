@@ -44,16 +44,19 @@ def test_nothing_run_is_no_success(tmp_path):
     assert tally.main(tmp_path) == 1
 
 
-def test_a_stage_far_over_its_budget_is_told_and_is_no_failure(tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize("everything, total", [("", 100), ("yes", 20)])
+def test_a_stage_far_over_its_budget_is_told_and_is_no_failure(tmp_path, capsys, monkeypatch, everything, total):
     budget = tmp_path / "budget"
-    budget.write_text("# comment\nunit 10\nfuzz 10\ntotal 100\n")
+    budget.write_text("# comment\nunit 10\nfuzz 10\ntotal 100\nall 20\n")
+    monkeypatch.setenv("ALL", everything)
     monkeypatch.setattr(tally, "BUDGET", budget)
     (tmp_path / "unit.status").write_text("0 15")
     (tmp_path / "fuzz.status").write_text("0 16")
     assert tally.main(tmp_path, 31) == 0
     rows = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
-    assert "over budget" in rows["fuzz"] and "over budget" not in rows["unit"] and "over budget" not in rows["total"]
-    assert rows["unit"].split()[3:5] == ["10", "s"] and rows["total"].split()[1] == "31"
+    assert "over budget" in rows["fuzz"] and "over budget" not in rows["unit"]
+    assert ("over budget" in rows["total"]) == (31 > 1.5 * total)
+    assert rows["unit"].split()[3:5] == ["10", "s"] and rows["total"].split()[1:5] == ["31", "s", str(total), "s"]
 
 
 def test_what_was_left_out_is_told(tmp_path, capsys):

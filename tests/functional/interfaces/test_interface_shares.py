@@ -16,8 +16,9 @@ COMBINATIONS = [c for n in range(1, len(INTERFACES) + 1) for c in itertools.comb
 # Everybody alone, everybody together, each group, and of the others some with each pair in them.
 FEW = [c for c in COMBINATIONS if len(c) in (1, 6)] + [("a", "b", "c"), ("d", "e", "f"), ("a", "d"), ("b", "e"), ("c", "f"), ("a", "c", "e"),
                                                         ("b", "d", "f"), ("a", "b", "f"), ("c", "d", "e"), ("b", "c", "d", "e")]
-# Of TCP: a shaper of an interface, of a group, and of the port alone in the way; each group, everybody, and some across.
-TCP_FEW = [("c",), ("d",), ("a",), ("a", "b", "c"), ("d", "e", "f"), ("a", "d"), ("a", "c", "e"), ("c", "d", "e"), tuple(INTERFACES)]
+# Of TCP (test_lab_shares.py has all): a shaper of an interface, of a group, and of the port alone in the way; each group, everybody, and some
+# across.
+OF_TCP = [("c",), ("d",), ("a",), ("a", "b", "c"), ("d", "e", "f"), ("a", "d"), ("a", "c", "e"), ("c", "d", "e"), tuple(INTERFACES)]
 TOLERANCE = 0.01  # of the port's rate
 SETTLE, MEASURE = 0.2, 0.75  # s
 ATTEMPTS, WAITED = 4, 0.1  # WAITED: s, a part of the time measured that medians do not bear
@@ -100,15 +101,11 @@ def greedy(router, lab, listener, active):
         return steady_rates(listener.take(), begin, TCP_MEASURE)
 
 
-ALL_TCP = pytest.param(COMBINATIONS, marks=pytest.mark.long("63 combinations of TCP; UDP has some of them, test_lab_shares.py all"))
-
-
-@pytest.mark.parametrize("combinations", [TCP_FEW, ALL_TCP], ids=["few", "all"])
-def test_tcp_gets_what_a_fluid_would(lab, combinations):
+def test_tcp_gets_what_a_fluid_would(lab):
     matrix = Matrix("TCP (reno) on af_xdp")
     with EdgeRouter(lab.router, edge_yaml()) as router, behind_tags(lab) as listener:
         lab.meet()
-        for active in combinations:
+        for active in OF_TCP:
             matrix.measure(active, router, lambda: greedy(router, lab, listener, active))
         router.settle()
     matrix.report()
