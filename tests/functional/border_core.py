@@ -29,7 +29,7 @@ queues:
     - {name: control, dscp: [CS6], priority: strict}
 """
 SERVICE = """  %s: {conditioner: csa, rate: %s, tokens: packets, packet: %s, buffer: 100 packets, in_bucket: 10 packets,
-         out_bucket: 1 packets, alpha: {min: 0.04, max: 0.4, step: 0.02, t1: 30 ms, t2: 90 ms, control: %s},
+         out_bucket: 1 packets, alpha: {min: 0.04, max: 0.4, step: 0.02, t1: 30 ms, t2: 90 ms, control: %s}, out_from_backlog: %s,
          mark: {in: AF21, out: BE}}
 """
 
@@ -45,16 +45,16 @@ class Process(Router):
 
 class BorderCore:
     """`rates` of phb1 and phb3, `bottleneck`, `uplink` (of the border, default the same): quantities of YAML; `packet`: bytes of
-    the IP packets that count as one."""
+    the IP packets that count as one; `backlog`: `out_from_backlog` of both services."""
 
     def __init__(self, rates=("1600 kbit/s", "400 kbit/s"), bottleneck="30.792 Mbit/s", uplink=None, packet=576,
-                 control="search", out_link=connect):
+                 control="search", backlog=False, out_link=connect):
         self._stack = contextlib.ExitStack()
         self._directory = pathlib.Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="sf-")))
         self.key_file = self._directory / "keys.yaml"
         self.key_file.touch(0o600)
         self.key_file.write_text(KEYS)
-        self._rates, self._packet, self._control = rates, packet, control
+        self._rates, self._packet, self._control, self._backlog = rates, packet, control, "on" if backlog else "off"
         self._bottleneck, self._uplink = bottleneck, uplink or bottleneck
         try:
             self._build(out_link)
@@ -80,7 +80,7 @@ class BorderCore:
         return f"signalling: {{mode: {mode}, key_file: {self.key_file}}}\n" if mode != "off" else ""
 
     def border(self, mode):
-        services = "".join(SERVICE % (name, rate, f"{self._packet} B", self._control)
+        services = "".join(SERVICE % (name, rate, f"{self._packet} B", self._control, self._backlog)
                            for name, rate in zip(("phb1", "phb3"), self._rates))
         return Process(self.border_namespace, f"id: {BORDER_ID}, role: border", f"""
 ports:

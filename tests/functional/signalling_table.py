@@ -28,7 +28,7 @@ PAPER = {"A": ((1945.3, 97.5, 554.7, 99.2, 1216.5), (1965.2, 98.5, 548.1, 99.7, 
 CLASSES = ("AF_PHB_1", "AF_PHB_3", "BE")
 RATES = (1600e3, 400e3, None)
 PORTS = (5201, 5203, 5209)
-AF21, SEGMENT, WARM_UP = 18, 536, 10
+AF21, SEGMENT = 18, 536
 
 
 class Flow:
@@ -55,7 +55,7 @@ def flows_in(pcap, begin, end):
 
 
 @contextlib.contextmanager
-def iperf(lab, counts, seconds):
+def iperf(lab, counts, seconds, window):
     """Servers at the sink, and clients of all three classes; leaving it ends them."""
     with contextlib.ExitStack() as stack:
         def start(namespace, *words):
@@ -66,8 +66,8 @@ def iperf(lab, counts, seconds):
             start(lab.sink.namespace, "-s", "-p", port)
         time.sleep(0.5)
         for host, count, port in zip((lab.af1, lab.af3, lab.be), counts, PORTS):
-            start(host.namespace, "-c", SINK, "-p", port, "-P", count, "-C", "reno", "-M", SEGMENT, "-w", "64K",
-                  "--fq-rate", "2M", "-t", seconds + WARM_UP + 5)
+            start(host.namespace, "-c", SINK, "-p", port, "-P", count, "-C", "reno", "-M", SEGMENT, "-w", window,
+                  "--fq-rate", "2M", "-t", seconds)
         yield
 
 
@@ -88,7 +88,7 @@ def alpha_of(border):
         (value for _, value in border.select("surety_csa_path_alpha_ratio")), default=None)
 
 
-def measure(lab, mode, counts, seconds):
+def measure(lab, mode, counts, seconds, warm_up=10, window="64K"):
     with contextlib.ExitStack() as stack:
         core = stack.enter_context(lab.core("off" if mode == "off" else "act"))
         border = stack.enter_context(lab.border(mode))
@@ -96,8 +96,8 @@ def measure(lab, mode, counts, seconds):
         directory = stack.enter_context(tempfile.TemporaryDirectory())
         pcap = pathlib.Path(directory) / "sink.pcap"
         alphas = []
-        with capture(lab, pcap), iperf(lab, counts, seconds):
-            time.sleep(WARM_UP)
+        with capture(lab, pcap), iperf(lab, counts, warm_up + seconds + 5, window):
+            time.sleep(warm_up)
             begin = time.time()
             while time.time() < begin + seconds:
                 alphas.append(alpha_of(border.metrics()))
@@ -129,20 +129,24 @@ def main():
     parser.add_argument("--modes", nargs="+", choices=("off", "observe", "act"), default=["off", "observe", "act"])
     parser.add_argument("--rtt", type=int, default=20, help="ms")
     parser.add_argument("--control", choices=("search", "paper"), default="search", help="of alpha")
+    parser.add_argument("--backlog", action="store_true", help="out_from_backlog: on")
+    parser.add_argument("--warm-up", type=int, default=10, help="s")
+    parser.add_argument("--window", default="64K", help="of TCP")
     parser.add_argument("--show", action="store_true", help="`surety show signalling` of both routers, too")
     arguments = parser.parse_args()
     counts, paper = CASES[arguments.case], PAPER[arguments.case]
-    print(f"CSA Table 3, case {arguments.case}, {arguments.seconds} s, RTT {arguments.rtt} ms, control: {arguments.control}")
+    print(f"CSA Table 3, case {arguments.case}, {arguments.seconds} s, RTT {arguments.rtt} ms, control: {arguments.control}, "
+          f"out_from_backlog: {arguments.backlog}")
     print(f"{'signals':8} {'class':9} {'flows':>5} {'kbit/s':>8} {'paper':>8} {'RoS %':>6} {'paper':>6}")
     with Network() as network:
         def far(*ends):
             network.impaired(*ends, "--delay", f"{arguments.rtt / 2}ms")
 
-        with BorderCore(control=arguments.control, out_link=far) as lab:
+        with BorderCore(control=arguments.control, backlog=arguments.backlog, out_link=far) as lab:
             for host in (lab.af1, lab.af3, lab.be, lab.sink):
                 host.namespace.run("sysctl", "-q", "net.ipv4.tcp_timestamps=0", "net.ipv4.tcp_sack=0")
             for mode in arguments.modes:
-                flows, seconds, alphas, (out, came), shown = measure(lab, mode, counts, arguments.seconds)
+                flows, seconds, alphas, (out, came), shown = measure(lab, mode, counts, arguments.seconds, arguments.warm_up, arguments.window)
                 theirs = paper[mode == "act"]
                 for (name, count, kbps, ros), kbps_paper, ros_paper in zip(
                         rows(flows, seconds, counts), theirs[::2], (theirs[1], theirs[3], None)):

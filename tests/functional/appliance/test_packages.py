@@ -47,7 +47,8 @@ def test_the_same_commit_gives_the_same_packages(debs, tmp_path):
         assert one.read_bytes() == other.read_bytes(), one.name
 
 
-@pytest.mark.long("compiles everything again")
+@pytest.mark.alone("compiles everything again")
+@pytest.mark.long("minutes of two cores")
 def test_the_same_commit_gives_the_same_programs_elsewhere(tmp_path):
     """This tree's build beside one in a directory of another name and length, without ccache."""
     tree = tmp_path / "a-longer-name/surety"
