@@ -248,7 +248,8 @@ std::string table(const std::vector<std::array<std::string, n>>& rows) {
 }
 
 std::string name_of(const Sale& s) {
-  if (s.of == Sale::Of::queue) return fmt::format("queue {} of port {}", s.queue, s.port);
+  if (s.of == Sale::Of::queue)
+    return fmt::format("queue {} of {}", s.queue, s.interface.empty() ? "port " + s.port : s.interface);
   return s.of == Sale::Of::group ? "group " + s.group : "port " + s.port;
 }
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "config/sections.h"
 
@@ -78,16 +80,69 @@ bool from_core(const Rule& rule, const Config& c) {
   });
 }
 
+namespace {
+
+// The part of IP packets of that size in what the wire carries.
+double ip_part(const WireOverhead& overhead, std::uint16_t mtu, std::optional<Bytes> packet) {
+  const auto length = static_cast<std::uint32_t>(packet.value_or(Bytes(mtu)).count());
+  return static_cast<double>(length) / overhead.wire_bytes(length);
+}
+
+// In bit/s; infinite where nothing is shaped.
+double bound_of(const std::optional<Rate>& rate) {
+  return rate ? static_cast<double>(rate->bits_per_second()) : std::numeric_limits<double>::infinity();
+}
+
+// Upper bound of the interface's rate, all of a template together.
+double bound_of(const Interface& i, const Config& c) {
+  return std::min({bound_of(i.shaper.rate) * static_cast<double>(i.count()),
+                   bound_of(c.ports[i.port].shaper.rate),
+                   i.group ? bound_of(c.groups[*i.group].shaper.rate) : bound_of({})});
+}
+
+// Interfaces that could send more together than their group or port share it in proportion.
+void divide(std::vector<double>& bounds, const std::vector<std::size_t>& below,
+            const std::optional<Rate>& rate) {
+  double sum = 0;
+  for (const std::size_t i : below) sum += bounds[i];
+  for (const std::size_t i : below)
+    if (sum > bound_of(rate)) bounds[i] *= bound_of(rate) / sum;
+}
+
+}  // namespace
+
+std::vector<UplinkShare> uplink_shares(const Config& c, std::optional<Bytes> packet) {
+  std::vector<UplinkShare> all;
+  std::vector<double> bounds;
+  std::vector<std::vector<std::size_t>> of_groups(c.groups.size()), of_ports(c.ports.size());
+  for (const Uplink& u : uplinks(c)) {
+    const Port& port = c.ports[u.port];
+    const Interface* const interface = u.interface ? &c.interfaces[*u.interface] : nullptr;
+    if (interface && port.trust == Port::Trust::core) continue;  // a part of what leaves by the port
+    if (interface && interface->group) of_groups[*interface->group].push_back(all.size());
+    of_ports[u.port].push_back(all.size());
+    bounds.push_back(interface ? bound_of(*interface, c) : bound_of(u.rate));
+    all.push_back({.uplink = u,
+                   .ip_part = interface ? ip_part(interface->shaper.overhead, interface->mtu, packet)
+                                        : ip_part(port.shaper.overhead, port.mtu, packet)});
+  }
+  for (std::size_t g = 0; g < of_groups.size(); ++g) divide(bounds, of_groups[g], c.groups[g].shaper.rate);
+  for (std::size_t p = 0; p < of_ports.size(); ++p) divide(bounds, of_ports[p], c.ports[p].shaper.rate);
+  double sum = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) sum += bounds[i] *= all[i].ip_part;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].part = std::isfinite(sum) && sum > 0 ? bounds[i] / sum : 1 / static_cast<double>(all.size());
+    if (std::isfinite(sum))
+      all[i].rate = Rate::bits_per_second(static_cast<std::uint64_t>(std::llround(bounds[i])));
+  }
+  return all;
+}
+
 std::optional<Rate> way_out(const Config& c, std::optional<Bytes> packet) {
-  const auto core = towards(Port::Trust::core, c);
   std::optional<Rate> sum;
-  for (std::size_t i = 0; i < c.ports.size(); ++i) {
-    const Port& p = c.ports[i];
-    if (!core[i]) continue;
-    if (!p.shaper.rate) return {};
-    const auto length = static_cast<std::uint32_t>(packet.value_or(Bytes(1)).count());
-    const double part = packet ? static_cast<double>(length) / p.shaper.overhead.wire_bytes(length) : 1;
-    sum = sum.value_or(Rate{}) + part * *p.shaper.rate;
+  for (const UplinkShare& u : uplink_shares(c, packet)) {
+    if (!u.rate) return {};
+    sum = sum.value_or(Rate{}) + *u.rate;
   }
   return sum;
 }

@@ -31,9 +31,10 @@ double bits(Rate r) {
   return static_cast<double>(r.bits_per_second());
 }
 
-// Guaranteed rate of each queue of a set: a strict one has its cap, or without a cap its committed rate; a
-// weighted one has its part of the rest, or its cap if that is less, which leaves more to the others.
-std::vector<Rate> guarantees(const QueueSet& set, Rate port, const std::vector<Rate>& sold) {
+// Guaranteed rate of each queue of a set, in bytes on the wire: a strict one has its cap, or without a cap
+// its committed rate; a weighted one has its part of the rest, or its cap if that is less, which leaves more
+// to the others.
+std::vector<Rate> guarantees_of_wire(const QueueSet& set, Rate port, const std::vector<Rate>& sold) {
   std::vector<Rate> rates(set.classes.size());
   std::vector<std::size_t> weighted;
   double left = bits(port);
@@ -67,6 +68,14 @@ std::vector<Rate> guarantees(const QueueSet& set, Rate port, const std::vector<R
   return rates;
 }
 
+// For IP packets, as `sold` is.
+std::vector<Rate> guarantees(const QueueSet& set, const UplinkShare& share, std::vector<Rate> sold) {
+  for (Rate& r : sold) r = (1 / share.ip_part) * r;
+  std::vector<Rate> rates = guarantees_of_wire(set, (1 / share.ip_part) * *share.rate, sold);
+  for (Rate& r : rates) r = share.ip_part * r;
+  return rates;
+}
+
 class Model {
  public:
   explicit Model(const Config& c)
@@ -96,8 +105,7 @@ class Model {
       add({.of = Of::interface, .way = Way::down, .index = i}, one(x.shaper.rate.value_or(Rate{})), below(x));
       add({.of = Of::interface, .way = Way::up, .index = i}, each(up_interfaces_[i], x), {});
     }
-    for (std::size_t p = 0; p < c_.ports.size(); ++p)
-      if (core_[p]) queues(p);
+    for (const UplinkShare& u : shares_) queues(u);
     return std::move(sales_);
   }
 
@@ -146,13 +154,6 @@ class Model {
     return {all.sellers, all.bits_per_second / static_cast<double>(i.count())};
   }
 
-  // The port's part of the rates committed on all uplinks.
-  double part(std::size_t port) const {
-    if (way_out_)
-      return static_cast<double>(c_.ports[port].shaper.rate->bits_per_second()) /
-             static_cast<double>(way_out_->bits_per_second());
-    return 1 / static_cast<double>(std::ranges::count(core_, true));
-  }
   // The sum of the rules that `counts` selects, and the first rule with which they exceed `room`.
   template <class Counts>
   std::pair<Sum, std::optional<std::size_t>> promised(Counts counts, std::optional<Rate> room) const {
@@ -172,41 +173,38 @@ class Model {
     const auto [all, beyond] = promised([](const Service&) { return true; }, way_out_);
     for (std::size_t p = 0; p < c_.ports.size(); ++p) {
       if (!core_[p]) continue;
+      double part = 0;
+      std::optional<Rate> capacity;
+      for (const UplinkShare& u : shares_) {
+        if (u.uplink.port != p) continue;
+        part += u.part;
+        if (u.rate) capacity = capacity.value_or(Rate{}) + *u.rate;
+      }
       add({.of = Of::port, .way = Way::up, .index = p, .rule = beyond},
-          {all.sellers, part(p) * all.bits_per_second}, way_out_ ? c_.ports[p].shaper.rate : std::nullopt);
+          {all.sellers, part * all.bits_per_second}, capacity);
     }
   }
-  void queues(std::size_t p) {
-    const QueueSet* const set = c_.set_of(c_.ports[p].queues);
-    if (set == nullptr || c_.ports[p].trust != Port::Trust::core) return;
-    std::vector<Sum> sums(set->classes.size());
-    const auto leads_to = [&](std::size_t q) {
+  void queues(const UplinkShare& u) {
+    const QueueSet* const set = u.uplink.queues;
+    if (set == nullptr) return;
+    const auto leads_to = [set](std::size_t q) {
       return [set, q](const Service& s) { return s.mark_in && set->by_dscp[*s.mark_in].class_index == q; };
     };
+    std::vector<Sum> sums;
     std::vector<Rate> sold;
-    for (std::size_t q = 0; q < sums.size(); ++q) {
-      sums[q] = promised(leads_to(q), {}).first;
-      sums[q].bits_per_second *= part(p);
+    for (std::size_t q = 0; q < set->classes.size(); ++q) {
+      sums.push_back(promised(leads_to(q), {}).first);
+      sums[q].bits_per_second *= u.part;
       sold.push_back(sums[q].rate());
     }
-    if (!way_out_) return queues(p, *set, sums, {});
-    const std::vector<Rate> room = guarantees(*set, *c_.ports[p].shaper.rate, sold);
-    std::vector<std::optional<std::size_t>> beyond;
-    for (std::size_t q = 0; q < sums.size(); ++q)
-      beyond.push_back(sold[q] > room[q] ? promised(leads_to(q), (1 / part(p)) * room[q]).second
-                                         : std::nullopt);
-    for (std::size_t q = 0; q < sums.size(); ++q)
-      add({.of = Of::queue,
-           .way = Way::up,
-           .index = p,
-           .queue = set->classes[q].scheduling.name,
-           .rule = beyond[q]},
-          sums[q], room[q]);
-  }
-  void queues(std::size_t p, const QueueSet& set, const std::vector<Sum>& sums, std::optional<Rate> room) {
-    for (std::size_t q = 0; q < sums.size(); ++q)
-      add({.of = Of::queue, .way = Way::up, .index = p, .queue = set.classes[q].scheduling.name}, sums[q],
-          room);
+    const std::vector<Rate> room = u.rate ? guarantees(*set, u, sold) : std::vector<Rate>{};
+    for (std::size_t q = 0; q < sums.size(); ++q) {
+      Sale sale{.of = Of::queue, .way = Way::up, .index = u.uplink.port};
+      if (u.uplink.interface) sale.interface = u.uplink.word;
+      sale.queue = set->classes[q].scheduling.name;
+      if (u.rate && sold[q] > room[q]) sale.rule = promised(leads_to(q), (1 / u.part) * room[q]).second;
+      add(std::move(sale), sums[q], u.rate ? std::optional(room[q]) : std::nullopt);
+    }
   }
 
   void add(Sale sale, const Sum& sum, std::optional<Rate> capacity) {
@@ -232,6 +230,7 @@ class Model {
 
   const Config& c_;
   const std::vector<bool> core_ = towards(Port::Trust::core, c_);
+  const std::vector<UplinkShare> shares_ = uplink_shares(c_);
   const std::optional<Rate> way_out_ = way_out(c_);
   std::vector<Sum> down_ports_, up_ports_, down_groups_, up_groups_, up_interfaces_;
   std::vector<Sale> sales_;
@@ -240,17 +239,14 @@ class Model {
 }  // namespace
 
 std::optional<Rate> sure_of(const Config& c, Dscp mark) {
-  if (!way_out(c)) return {};
-  const auto core = towards(Port::Trust::core, c);
-  Rate sum;
-  for (std::size_t p = 0; p < c.ports.size(); ++p) {
-    if (!core[p]) continue;
-    const QueueSet* const set = c.set_of(c.ports[p].queues);
-    const Rate rate = *c.ports[p].shaper.rate;
-    const bool whole = set == nullptr || c.ports[p].trust != Port::Trust::core;
-    sum = sum + (whole ? rate
-                       : guarantees(*set, rate,
-                                    std::vector<Rate>(set->classes.size()))[set->by_dscp[mark].class_index]);
+  std::optional<Rate> sum;
+  for (const UplinkShare& u : uplink_shares(c)) {
+    if (!u.rate) return {};
+    const QueueSet* const set = u.uplink.queues;
+    const auto of_queue = [&] {
+      return guarantees(*set, u, std::vector<Rate>(set->classes.size()))[set->by_dscp[mark].class_index];
+    };
+    sum = sum.value_or(Rate{}) + (set ? of_queue() : *u.rate);
   }
   return sum;
 }

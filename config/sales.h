@@ -36,8 +36,8 @@ struct Sale {
   bool oversold() const { return capacity && sold > *capacity; }
 };
 
-// Guaranteed rate of the core ports' queues for IN packets with this DSCP, together. None where a core port
-// is not shaped.
+// Guaranteed rate of the uplinks' queues for IN packets with this DSCP, together. None where one of them is
+// not shaped.
 std::optional<Rate> sure_of(const Config& c, Dscp mark);
 
 // Items with committed rates, in the order of the file: ports, groups, interfaces, then queues.
@@ -89,8 +89,19 @@ std::vector<Uplink> uplinks(const Config& c);
 // True if the rule matches no customer's packets.
 bool from_core(const Rule& rule, const Config& c);
 
-// The rate of the way out: all core ports together; none when one of them is not shaped, or there is none.
-// With `packet`, the rate left for IP packets of that size beside the wire's overhead.
+// Capacity of an uplink that is not a part of another one: a port, or an interface of a customers' port.
+struct UplinkShare {
+  Uplink uplink;
+  // The rate of its own, its group's and its port's shapers, divided with other interfaces there, without the
+  // wire's overhead; none: one of the uplinks is not shaped.
+  std::optional<Rate> rate{};
+  double part = 0;     // rate / way_out(); equal parts where that is not known
+  double ip_part = 1;  // IP packets' part of the bytes on the wire
+};
+// With `packet`, for IP packets of that size; else for those as large as the MTU, of which most goes through.
+std::vector<UplinkShare> uplink_shares(const Config& c, std::optional<Bytes> packet = {});
+
+// The sum of the uplinks' rates; none when one of them is not shaped, or there is none.
 std::optional<Rate> way_out(const Config& c, std::optional<Bytes> packet = {});
 
 }  // namespace surety::config

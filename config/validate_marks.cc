@@ -57,6 +57,15 @@ std::vector<bool> promised_classes(const QueueSet& set, const Config& c) {
   return promised;
 }
 
+// The first class with committed traffic that waits while packets of class `q`, which nothing limits, are
+// there.
+const QueueClass* waits_behind(const QueueSet& set, std::size_t q, const std::vector<bool>& promised) {
+  if (!set.classes[q].scheduling.strict || set.classes[q].cap_at(Rate::bits_per_second(1))) return nullptr;
+  for (std::size_t k = 0; k < promised.size(); ++k)
+    if (promised[k] && (k > q || !set.classes[k].scheduling.strict)) return &set.classes[k];
+  return nullptr;
+}
+
 // Warnings about a service that marks; `way` has queues.
 void warn_about_marks(Draft& draft, std::size_t service, const Uplink& way) {
   const Service& s = draft.config.services[service];
@@ -79,6 +88,13 @@ void warn_about_marks(Draft& draft, std::size_t service, const Uplink& way) {
           at,
           "{} packets leave as {}, which is IN in class `{}` of {}: they take room from committed traffic",
           colour, dscp_text(*dscp), set.classes[e.class_index].scheduling.name, way.name());
+    else if (const QueueClass* behind = waits_behind(set, e.class_index, promised))
+      draft.problems.warning(at,
+                             "{} packets leave as {}, which goes to class `{}` of {}, strict without `rate`: "
+                             "nothing limits them, and "
+                             "committed traffic of class `{}` waits",
+                             colour, dscp_text(*dscp), set.classes[e.class_index].scheduling.name, way.name(),
+                             behind->scheduling.name);
   };
   if (std::holds_alternative<Csa>(s.conditioner) && s.mark_out) {
     const QueueSet::Entry& out = set.by_dscp[*s.mark_out];
@@ -129,13 +145,6 @@ bool separates(const Service& s) {
   return std::visit([](const auto& c) { return c.kColours > 1; }, s.conditioner);
 }
 
-bool is_shaped(const Uplink& way, const Config& c) {
-  if (c.ports[way.port].shaper.rate) return true;
-  if (!way.interface) return false;
-  const Interface& i = c.interfaces[*way.interface];
-  return i.shaper.rate || (i.group && c.groups[*i.group].shaper.rate);
-}
-
 // Without a mark packets keep the DSCP that their sender chose.
 void warn_about_no_mark(Draft& draft, std::size_t service, const Uplink& way) {
   const Service& s = draft.config.services[service];
@@ -162,7 +171,7 @@ void check_promise(Draft& draft, std::size_t service, const Uplink& way) {
   if (way.queues) {
     warn_about_no_mark(draft, service, way);
     if (draft.config.signalling.mode == Signalling::Mode::off) warn_about_alpha(draft, service, way);
-  } else if (is_shaped(way, draft.config)) {
+  } else if (way.rate) {
     draft.problems.warning(draft.service_places[service].name,
                            "its IN packets share one queue with all others at {}, which has no `queues`",
                            way.name());
@@ -227,6 +236,13 @@ void warn_about_unlimited(Draft& draft, const Uplink& way, std::vector<bool>& to
                              "nothing limits its packets, and with {} they take room in class `{}` of {} "
                              "from committed traffic; mark them `BE`",
                              dscp_text(*mark), taken.scheduling.name, way.name());
+    else if (const QueueClass* behind =
+                 waits_behind(*way.queues, way.queues->by_dscp[*mark].class_index, promised))
+      draft.problems.warning(
+          draft.service_places[s].mark,
+          "nothing limits its packets, and with {} they go to class `{}` of {}, strict without "
+          "`rate`: committed traffic of class `{}` waits; mark them `BE`",
+          dscp_text(*mark), taken.scheduling.name, way.name(), behind->scheduling.name);
   }
 }
 
@@ -295,7 +311,7 @@ void warn_about_marks(Draft& draft) {
   for (const std::size_t s : services) {
     const auto* csa = std::get_if<Csa>(&c.services[s].conditioner);
     if (!csa || csa->alpha.min == csa->alpha.max) continue;
-    if (std::ranges::none_of(ways, [&](const Uplink& w) { return is_shaped(w, c); }))
+    if (std::ranges::none_of(ways, [&](const Uplink& w) { return w.rate.has_value(); }))
       draft.problems.warning(draft.service_places[s].name,
                              "`alpha` follows the queues of {}, which has no `shape`: they fill only if the "
                              "device itself is the bottleneck",

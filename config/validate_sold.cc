@@ -29,13 +29,11 @@ void require_numbers(Draft& draft) {
                            "`admission: refuse` adds up all committed rates: give the number of contracts of "
                            "this rule as `contracts`");
   if (std::ranges::none_of(c.rules, [&](const Rule& r) { return sells(r, c); })) return;
-  const auto core = towards(Port::Trust::core, c);
-  for (std::size_t p = 0; p < core.size(); ++p)
-    if (core[p] && !c.ports[p].shaper.rate)
-      draft.problems.error(
-          draft.port_places[p].name,
-          "`admission: refuse` needs the capacity towards the core: give port `{}` its `shape`",
-          c.ports[p].name);
+  for (const UplinkShare& u : uplink_shares(c))
+    if (!u.uplink.rate)
+      draft.problems.error(draft.port_places[u.uplink.port].name,
+                           "`admission: refuse` needs the capacity towards the core: give {} its `shape`",
+                           u.uplink.name());
 }
 
 // `per:` of rules whose customers decide how many contracts they are; an interface or a VLAN tag they cannot
@@ -63,12 +61,10 @@ bool open_ended(const Rule& rule, const Config& c) {
   return sells(rule, c) && !rule.contracts && !chosen_by_senders(rule.per).empty();
 }
 
-// True if IN packets with both DSCPs go to the same queue of each core port.
+// True if IN packets with both DSCPs go to the same queue of each uplink.
 bool share_queues(Dscp a, Dscp b, const Config& c) {
-  return a == b || std::ranges::all_of(c.ports, [&](const Port& p) {
-           const QueueSet* const set = c.set_of(p.queues);
-           return p.trust != Port::Trust::core || set == nullptr ||
-                  set->by_dscp[a].class_index == set->by_dscp[b].class_index;
+  return a == b || std::ranges::all_of(uplinks(c), [&](const Uplink& u) {
+           return u.queues == nullptr || u.queues->by_dscp[a].class_index == u.queues->by_dscp[b].class_index;
          });
 }
 
@@ -156,18 +152,18 @@ std::string too_much(const Sale& s, std::string_view what, const std::string& of
 void report_way_out(Draft& draft, std::size_t rule) {
   Promises promises(draft.config);
   for (std::size_t r = 0; r <= rule; ++r) promises.add(draft.config.rules[r]);
-  draft.oversold(
-      draft.rule_places[rule],
-      fmt::format("rules up to here commit {} in all, more than the {} that core ports are shaped to",
-                  rate_text(promises.so_far()), rate_text(*way_out(draft.config))));
+  draft.oversold(draft.rule_places[rule],
+                 fmt::format("rules up to here commit {} in all, more than the {} that core ports carry",
+                             rate_text(promises.so_far()), rate_text(*way_out(draft.config))));
 }
 
 void report(Draft& draft, const Sale& s) {
   if (s.of == Sale::Of::queue) {
     draft.oversold(
         draft.rule_places[*s.rule],
-        fmt::format("rules up to here commit {} in queue `{}` of port `{}`, more than its guaranteed {}",
-                    rate_text(s.sold), s.queue, s.port, rate_text(*s.capacity)));
+        fmt::format("rules up to here commit {} in queue `{}` of {} `{}`, more than its guaranteed {}",
+                    rate_text(s.sold), s.queue, s.interface.empty() ? "port" : "interface",
+                    s.interface.empty() ? s.port : s.interface, rate_text(*s.capacity)));
     return;
   }
   const bool group = s.of == Sale::Of::group;

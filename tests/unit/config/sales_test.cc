@@ -124,6 +124,44 @@ TEST(Sales, APolicerOfWhatComesFromTheCoreSellsNothingTowardsIt) {
               ElementsAre("a/ up 1000", "up/ up 1000 of 10000", "up/assured up 1000 of 6000"));
 }
 
+// A shaper's rate includes the overhead, a contract's does not: even packets of 1500 bytes leave 9.75 of 10
+// Mbit/s.
+TEST(Sales, AnUplinkCarriesLessThanItsShapeWhereTheWireAddsToPackets) {
+  const std::string uplink = kUplink;
+  const auto with = [&](const std::string& overhead, int contracts) {
+    return rows(fmt::format("{}classify: [{{match: {{port: a}}, service: s, per: source, contracts: {}}}]\n",
+                            kService, contracts),
+                "  up: {overhead: " + overhead + uplink.substr(7));
+  };
+  EXPECT_THAT(with("ethernet, ", 10), Contains("up/ up 10000 of 9752!"));
+  EXPECT_THAT(with("ethernet, ", 9), Contains("up/ up 9000 of 9752"));
+  EXPECT_THAT(with("ethernet, ", 6), Contains("up/assured up 6000 of 5851!"));
+  EXPECT_THAT(with("atm, ", 9), Contains("up/ up 9000 of 8844!"));
+  EXPECT_THAT(with("ethernet, mtu: 576, ", 9), Contains("up/ up 9000 of 9381"));
+}
+
+TEST(Sales, AnUplinkInAVlanHasItsOwnShaperAndQueues) {
+  const auto with = [](const std::string& ports, const std::string& interfaces) {
+    return rows("interfaces: {" + interfaces + "}\n" + kService +
+                    "classify: [{match: {port: a}, service: s, per: source, contracts: 8}]\n",
+                ports + std::string(kUplink).substr(std::string(kUplink).find("queues:\n")));
+  };
+  const std::string port = "  p: {device: null, shape: 40 Mbit/s}\n", open = "  p: {device: null}\n",
+                    one = "up: {port: p, vlan: 7, trust: core, shape: 10 Mbit/s, queues: q}",
+                    other = ", up2: {port: p, vlan: 8, trust: core, shape: 30 Mbit/s, queues: q}";
+  for (const std::string& p : {port, open}) {
+    EXPECT_THAT(with(p, one), Contains("p/ up 8000 of 10000"));
+    EXPECT_THAT(with(p, one), Contains("p/up/assured up 8000 of 6000!"));
+    EXPECT_THAT(with(p, one + other), Contains("p/ up 8000 of 40000"));
+    EXPECT_THAT(with(p, one + other), Contains("p/up/assured up 2000 of 6000"));
+    EXPECT_THAT(with(p, one + other), Contains("p/up2/assured up 6000 of 21000"));
+  }
+  // More than their port, together: each has its part of that.
+  const std::string narrow = "  p: {device: null, shape: 20 Mbit/s}\n";
+  EXPECT_THAT(with(narrow, one + other), Contains("p/ up 8000 of 20000"));
+  EXPECT_THAT(with(narrow, one + other), Contains("p/up/assured up 2666 of 3500"));
+}
+
 // A million contracts of 1 Tbit/s, 100 times.
 TEST(Sales, SumsDoNotOverflow) {
   std::string rules =
