@@ -75,6 +75,22 @@ def root():
         pytest.skip(reason)
 
 
+class Told:
+    """Names a failure when it happens, not when all tests have run."""
+
+    def __init__(self, config):
+        self._terminal = config.pluginmanager.get_plugin("terminalreporter")
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            self._terminal.write_line(f"\nfailed: {report.nodeid} ({report.when}, after {report.duration:.0f} s)")
+
+
+def pytest_sessionstart(session):
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        session.config.pluginmanager.register(Told(session.config))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     """Tests that measure run, with all that they start, before other programs of this machine."""

@@ -12,13 +12,11 @@ import pytest
 
 LAB = pathlib.Path(__file__).parents[2] / "build/release/bin/surety-lab"
 SCENARIOS = pathlib.Path(__file__).parents[1] / "lab/papers/scenarios"
-LONG = pytest.mark.long("CPU time; stage `papers` of the same run has it, too")
-PAPERS = [("gtfrc", "gtfrc-fig2*"), ("gtfrc", "gtfrc-beyond*"), ("tfrc", "*"), pytest.param("csa", "csa-signal-loss", marks=LONG),
-          ("ard", "ard-tail-drop"), ("gtcp", "gtcp-start"), pytest.param("gtcp", "gtcp-basic", marks=LONG)]
+PAPERS = [("gtfrc", "gtfrc-fig2*"), ("gtfrc", "gtfrc-beyond*"), ("tfrc", "*"), ("ard", "ard-tail-drop"), ("gtcp", "gtcp-start")]
 
 
 def papers(*arguments):
-    return subprocess.run([LAB, "papers", *arguments], text=True, capture_output=True, timeout=300)
+    return subprocess.run([LAB, "papers", *arguments], text=True, capture_output=True, timeout=1200)
 
 
 @pytest.mark.parametrize(("paper", "experiments"), PAPERS)
@@ -35,7 +33,7 @@ def test_a_congested_core_costs_a_long_path_nothing_of_its_rate():
     settings = ["duration=60 s", "measure=20 s - 60 s", "hosts.be.times=40", *delays,
                 *(f"routers.edge.services.{phb}.{key}" for phb in ("phb1", "phb3") for key in ("alpha.control=search", "out_from_backlog=on"))]
     run = subprocess.run([LAB, "run", SCENARIOS / "csa-scenario2.yaml", "--json", "--set", *settings], text=True, capture_output=True,
-                         timeout=300, check=True)
+                         timeout=1200, check=True)
     flows = [flow for flow in json.loads(run.stdout)["flows"] if flow["name"].startswith("af1#")]
     assert len(flows) == 13 and statistics.fmean(flow["ros"] for flow in flows) >= 0.98
     assert statistics.fmean(flow["delivered_bps"] for flow in flows) >= 0.98 * 1600e3
