@@ -264,7 +264,7 @@ void Egress::put_control(QueueTree& tree, rte_mbuf* m, Time now) {
   Packet p = control_packet(m);
   const bool has_queue = found(tree.find(p, static_cast<std::uint8_t>(own_dscp_ << 2), arrivals_[0]), m);
   arrivals_[0].packet.precedence = Precedence::in;
-  offer(tree, has_queue, now);
+  offer(tree, has_queue, now, true);
 }
 
 void Egress::put_found(QueueTree& tree, std::size_t arrivals, Time now) {
@@ -274,9 +274,9 @@ void Egress::put_found(QueueTree& tree, std::size_t arrivals, Time now) {
 }
 
 // The packets may all have different interfaces.
-void Egress::offer(QueueTree& tree, std::size_t arrivals, Time now) {
+void Egress::offer(QueueTree& tree, std::size_t arrivals, Time now, bool own) {
   const std::span<const Hierarchy::Arrival> all{arrivals_.data(), arrivals};
-  if (domains_.watches_any()) [[unlikely]]
+  if (domains_.watches_any() && !own) [[unlikely]]
     for (const auto& a : all)
       if (a.interface == port_ && domains_.watches(a.class_index))
         domains_.note(a.class_index, a.packet, now);

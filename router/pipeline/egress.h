@@ -130,7 +130,7 @@ class Egress {
   void put(QueueTree& tree, std::span<const HandedPacket> burst, Time now);
   void put_control(QueueTree& tree, rte_mbuf* m, Time now);
   void put_found(QueueTree& tree, std::size_t arrivals, Time now);
-  void offer(QueueTree& tree, std::size_t arrivals, Time now);
+  void offer(QueueTree& tree, std::size_t arrivals, Time now, bool own = false);
   std::size_t mark_arrivals(const QueueTree& tree, std::size_t arrivals, Time now);
   inline bool found(bool has_queue, rte_mbuf* m);
   void take_removed(QueueTree& tree, Time now);

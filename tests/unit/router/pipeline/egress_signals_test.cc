@@ -191,5 +191,27 @@ TEST(Egress, EventsGoToSourcesOfInPackets) {
   EXPECT_THAT(taken(), IsEmpty()) << "there are no reminders";
 }
 
+// An ARP frame has no source that could be told, whether the port has a tree of queues or not.
+TEST(Egress, EventsGoToNoSourceOfTheRoutersOwnFrames) {
+  using namespace frames;
+  const std::string vlan =
+      "interfaces: {v: {port: out0, vlan: 7, addresses: [10.3.0.1/24], shape: 1 Mbit/s}}\n";
+  for (const std::string& interfaces : {std::string(), vlan}) {
+    Port p(", queues: uplink",
+           std::string(kCsa) + "router: {dscp: AF11}\nsignalling: {report: events}\n" + interfaces);
+    p.d.egresses[1]->enable_signals(true);
+    EXPECT_EQ(p.d.egresses[1]->tree() != nullptr, !interfaces.empty());
+    rte_mbuf* m = to_mbuf(ethernet(kArp) + Octets(28, 7));
+    ++p.d.ports[1].originated;
+    p.d.egresses[1]->enqueue_own({&m, 1}, p.d.now);
+    p.send(kBe, 20);
+    std::array<CongestionSignal, 64> out;
+    EXPECT_EQ(p.d.egresses[1]->take_signals(out), 0u);
+    p.send(kAf11);
+    p.send(kBe, 20);
+    EXPECT_GT(p.d.egresses[1]->take_signals(out), 0u) << "it is congested";
+  }
+}
+
 }  // namespace
 }  // namespace surety
