@@ -2,6 +2,7 @@
 #include "config/parse.h"
 
 #include <memory>
+#include <utility>
 
 #include "config/reader.h"
 #include "config/reload.h"
@@ -23,7 +24,22 @@ Mark place(const Node& root, const std::vector<std::string>& path) {
   return here->mark;
 }
 
+// True, with an error, if the file is for another program.
+bool is_of_another_program(const Node& root, Problems& problems) {
+  static constexpr std::pair<const char*, const char*> kKeys[] = {
+      {"routers", "this is a scenario of the lab: `surety-lab run` reads it"},
+      {"senders", "this is a configuration of `surety-endpoint`, which reads it"},
+      {"sinks", "this is a configuration of `surety-endpoint`, which reads it"}};
+  for (const auto& [key, message] : kKeys)
+    if (const Node* const value = root.entry(key)) {
+      problems.error(value->mark, message);
+      return true;
+    }
+  return false;
+}
+
 void read_all(const Assembly& assembly, Draft& draft) {
+  if (is_of_another_program(*assembly.root(), draft.problems)) return;
   MapReader map(*assembly.root(), "the configuration", draft.problems);
   map.find("include");
   read_version(map, draft.problems);

@@ -22,7 +22,7 @@ bool read_threshold(const Node* node, double& out, Problems& problems) {
 }
 
 // min == max is allowed: a threshold without randomness.
-// Returns whether its thresholds could be read.
+// Returns whether it could be read.
 bool read_red(const Node& node, std::string what, RedParams& red, Problems& problems) {
   MapReader map(node, std::move(what), problems);
   const bool min = read_threshold(map.require("min"), red.min, problems);
@@ -30,10 +30,11 @@ bool read_red(const Node& node, std::string what, RedParams& red, Problems& prob
   if (min && max && red.min > red.max) {
     problems.error(map.at("min"), "`min` {} is above `max` {}", red.min, red.max);
   }
-  if (map.required("pmax", red.pmax) && red.pmax == Probability(0)) {
+  const bool pmax = map.required("pmax", red.pmax);
+  if (pmax && red.pmax == Probability(0)) {
     problems.error(map.at("pmax"), "`pmax` must be more than 0 and at most 1");
   }
-  return min && max;
+  return min && max && pmax;
 }
 
 // True if the curve of `red` is below that of `out` at any average. Both are straight up to their `max`.

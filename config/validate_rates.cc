@@ -221,6 +221,7 @@ void warn_about_services(Draft& draft) {
     return std::any_of(q.classes.begin(), q.classes.end(),
                        [](const QueueClass& c) { return c.scheduling.queue.rio.has_value(); });
   });
+  const bool remote = draft.config.signalling.mode == Signalling::Mode::act;
   for (std::size_t i = 0; i < draft.config.services.size(); ++i) {
     const auto& places = draft.service_places[i];
     const bool settled =
@@ -244,7 +245,7 @@ void warn_about_services(Draft& draft) {
       draft.problems.warning(*places.buffer,
                              "`buffer` is more than `held` of `flow_table`, {} packets for all flows", held);
     }
-    if (csa && !some_rio && csa->alpha.min != csa->alpha.max) {
+    if (csa && !some_rio && !remote && csa->alpha.min != csa->alpha.max) {
       draft.problems.warning(
           places.name, "no queue has `rio`, so no queue of this router changes `alpha` of this csa service");
     }
