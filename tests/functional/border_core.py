@@ -45,17 +45,18 @@ class Process(Router):
 
 class BorderCore:
     """`rates` of phb1 and phb3, `bottleneck`, `uplink` (of the border, default the same): quantities of YAML; `packet`: bytes of
-    the IP packets that count as one; `backlog`: `out_from_backlog` of both services."""
+    the IP packets that count as one; `backlog`: `out_from_backlog` of both services; `contracts`: of each, default what
+    the uplink allows."""
 
     def __init__(self, rates=("1600 kbit/s", "400 kbit/s"), bottleneck="30.792 Mbit/s", uplink=None, packet=576,
-                 control="search", backlog=False, out_link=connect):
+                 control="search", backlog=False, contracts=None, out_link=connect):
         self._stack = contextlib.ExitStack()
         self._directory = pathlib.Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="sf-")))
         self.key_file = self._directory / "keys.yaml"
         self.key_file.touch(0o600)
         self.key_file.write_text(KEYS)
         self._rates, self._packet, self._control, self._backlog = rates, packet, control, "on" if backlog else "off"
-        self._bottleneck, self._uplink = bottleneck, uplink or bottleneck
+        self._bottleneck, self._uplink, self._contracts = bottleneck, uplink or bottleneck, contracts
         try:
             self._build(out_link)
         except BaseException:
@@ -80,6 +81,7 @@ class BorderCore:
         return f"signalling: {{mode: {mode}, key_file: {self.key_file}}}\n" if mode != "off" else ""
 
     def border(self, mode):
+        contracts = f", contracts: {self._contracts}" if self._contracts else ""
         services = "".join(SERVICE % (name, rate, f"{self._packet} B", self._control, self._backlog)
                            for name, rate in zip(("phb1", "phb3"), self._rates))
         return Process(self.border_namespace, f"id: {BORDER_ID}, role: border", f"""
@@ -90,8 +92,8 @@ ports:
 routes: [{{to: 0.0.0.0/0, via: 10.9.0.2}}]
 services:
 {services}classify:
-  - {{match: {{port: af1}}, service: phb1, per: flow}}
-  - {{match: {{port: af3}}, service: phb3, per: flow}}
+  - {{match: {{port: af1}}, service: phb1, per: flow{contracts}}}
+  - {{match: {{port: af3}}, service: phb3, per: flow{contracts}}}
 """ + QUEUES % f"{self._packet} B" + self._signalling(mode))
 
     def core(self, mode):

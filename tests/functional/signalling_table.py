@@ -29,6 +29,7 @@ CLASSES = ("AF_PHB_1", "AF_PHB_3", "BE")
 RATES = (1600e3, 400e3, None)
 PORTS = (5201, 5203, 5209)
 AF21, SEGMENT = 18, 536
+CONTRACTS = 20  # of each class: one for each flow, iperf3's control connection and `meet`
 
 
 class Flow:
@@ -142,7 +143,7 @@ def main():
         def far(*ends):
             network.impaired(*ends, "--delay", f"{arguments.rtt / 2}ms")
 
-        with BorderCore(control=arguments.control, backlog=arguments.backlog, out_link=far) as lab:
+        with BorderCore(control=arguments.control, backlog=arguments.backlog, contracts=CONTRACTS, out_link=far) as lab:
             for host in (lab.af1, lab.af3, lab.be, lab.sink):
                 host.namespace.run("sysctl", "-q", "net.ipv4.tcp_timestamps=0", "net.ipv4.tcp_sack=0")
             for mode in arguments.modes:
