@@ -83,7 +83,9 @@ class Told:
 
     def pytest_runtest_logreport(self, report):
         if report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
             self._terminal.write_line(f"\nfailed: {report.nodeid} ({report.when}, after {report.duration:.0f} s)")
+            self._terminal.write_line(f"{crash.path}:{crash.lineno}: {crash.message.splitlines()[0]}" if crash else "")
 
 
 def pytest_sessionstart(session):
