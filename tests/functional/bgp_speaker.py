@@ -32,7 +32,7 @@ class BgpSpeaker:
     def __init__(self, namespace, neighbor, asn):
         self.asn = asn
         self._socket = namespace.socket(socket.AF_INET, socket.SOCK_STREAM)
-        self._socket.settimeout(60)
+        self._socket.settimeout(120)
         self._socket.connect((neighbor, 179))
         self._lock = threading.Lock()
         self._up, self._ended = threading.Event(), threading.Event()
@@ -43,7 +43,7 @@ class BgpSpeaker:
         self._threads = [threading.Thread(target=t, daemon=True) for t in (self._receive, self._keep)]
         for t in self._threads:
             t.start()
-        assert self._up.wait(30), f"no session: {self.error}"
+        assert self._up.wait(120), f"no session: {self.error}"
 
     def _send(self, kind, body=b""):
         with self._lock:

@@ -16,7 +16,7 @@ from namespaces import prefer
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SURETY = pathlib.Path(os.environ.get("SURETY", ROOT / "build/release/bin/surety"))
 # Seconds at most: how long it takes is a claim only where a test says so, and the machine may be busy.
-START, STOP, SETTLE = 60, 60, 30
+START, STOP, SETTLE = 120, 120, 120
 # What a test's configuration gets unless it says otherwise: small, so that a router starts in a moment.
 DEFAULTS = {"dpdk": "{hugepages: off, max_routes: 1024}"}
 if "SURETY_WORKERS" in os.environ:  # YAML: all tests with several workers, or where the router's own core is busy

@@ -122,7 +122,7 @@ def test_iperf3_delivers_to_our_sink(through):
         path.linux_at_a()
         _, ports = path.ends()
         with Endpoint(path.b, ports + "sinks:\n  - {port: p0, listen: [iperf3 5201]}\n").started() as sink:
-            done = path.a.run("iperf3", "-c", path.peer, "-n", "20M", "-P", "2", "-C", "cubic", "--json", timeout=40)
+            done = path.a.run("iperf3", "-c", path.peer, "-n", "20M", "-P", "2", "-C", "cubic", "--json", timeout=120)
             # iperf3 does not wait for what its kernel still has to send.
             wait_for(lambda: not path.a.run("ss", "-Htn", "exclude", "time-wait", "exclude", "listening").stdout, 30, every=0.2)
             report = sink.stop()
@@ -143,7 +143,7 @@ def test_every_byte_of_a_linux_sender_reaches_our_sink(through):
         with Endpoint(path.b, ports + "sinks:\n  - {port: p0, listen: [tcp 5001]}\n").started() as sink, \
              path.a.socket(socket.AF_INET, socket.SOCK_STREAM) as client:
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
-            client.settimeout(40)
+            client.settimeout(120)
             client.connect((path.peer, 5001))
             client.sendall(bytes(5_000_000))
             client.shutdown(socket.SHUT_WR)

@@ -54,7 +54,7 @@ class Iperf:
     def rate(self):
         said, _ = self._client.communicate(timeout=SECONDS + 20)
         assert self._client.returncode == 0, said
-        intervals = json.loads(self._server.communicate(timeout=20)[0])["intervals"]
+        intervals = json.loads(self._server.communicate(timeout=120)[0])["intervals"]
         late = [i["sum"] for i in intervals if WARM_UP <= i["sum"]["start"] and i["sum"]["end"] <= SECONDS + 0.1]
         return 8 * WIRE * sum(i["bytes"] for i in late) / sum(i["seconds"] for i in late)
 

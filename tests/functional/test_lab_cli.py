@@ -354,7 +354,7 @@ def test_a_signal_ends_it_with_what_is_done(scenario, number):
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     first = json.loads(process.stdout.readline())
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 128 + number
     assert first["set"] == {"duration": "1 s"} and "interrupted" not in first
     for second in map(json.loads, out.splitlines()):  # none, when the signal was quicker than the start of the second run
@@ -367,7 +367,7 @@ def test_text_of_an_interrupted_run(scenario):
     process = started(scenario, "--set", "name=endless", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     until_it_computes(process)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 130 and out.startswith("endless, ") and "tcp" in out and re.fullmatch(SPEED, err)
 
 
@@ -377,7 +377,7 @@ def test_interrupted_statistics_are_of_whole_runs(scenario):
     done = [json.loads(process.stdout.readline()) for _ in range(3)]
     process.send_signal(signal.SIGINT)
     rest = process.stdout.readlines()  # communicate() would lose the lines that have been read ahead
-    process.communicate(timeout=60)
+    process.communicate(timeout=120)
     *runs, total = done + [json.loads(line) for line in rest]
     assert process.returncode == 130
     assert total["seeds"] == sum("interrupted" not in run for run in runs) >= 3
@@ -417,7 +417,7 @@ def test_progress_is_shown_on_a_terminal(scenario):
         process.send_signal(signal.SIGINT)
         rest = shown_on_terminal(process, ours, r"hops/s\r\n")
         assert re.search(r"\r\x1b\[Ksurety-lab: 1 run in .*hops/s\r\n", rest)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=120)
         assert process.returncode == 130 and json.loads(out)["interrupted"] is True
     finally:
         process.kill()

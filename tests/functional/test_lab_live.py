@@ -254,7 +254,7 @@ class Running:
         return {p: words for p, words in processes(str(self.kept)).items() if p != self.process.pid}
 
     def ended(self):
-        out, errors = self.process.communicate(timeout=30)
+        out, errors = self.process.communicate(timeout=120)
         return self.process.returncode, out, errors
 
 

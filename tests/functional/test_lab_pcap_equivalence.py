@@ -55,7 +55,7 @@ senders:
 def capture(directory, link):
     """What the lab's link carries: (towards the router, from the router)."""
     path = directory / "link.pcapng"
-    subprocess.run([LAB, "run", "scenario.yaml", "--json", "--pcap", link, path], cwd=directory, check=True, timeout=60,
+    subprocess.run([LAB, "run", "scenario.yaml", "--json", "--pcap", link, path], cwd=directory, check=True, timeout=120,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     frames = frames_of(path)
     hosts = set(HOST_MACS.values())

@@ -49,10 +49,10 @@ def captured():
         scenario, capture = directory / "capture.yaml", directory / "a.pcapng"
         scenario.write_text(SCENARIO)
         run = subprocess.run([LAB, "run", scenario, "--json", "--pcap", LINK, capture], capture_output=True, text=True,
-                             check=True, timeout=60)
+                             check=True, timeout=120)
         rows = subprocess.run(["tshark", "-n", "-r", capture, *CHECK, "-T", "fields", "-E", "occurrence=f",
                                *(a for field in FIELDS for a in ("-e", field))],
-                              capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+                              capture_output=True, text=True, check=True, timeout=120).stdout.splitlines()
         yield json.loads(run.stdout), [dict(zip(FIELDS, row.split("\t"), strict=True)) for row in rows]
 
 

@@ -23,7 +23,7 @@ def opened(namespace, say=b"", source="127.0.0.1", window=None):
     s = namespace.socket(socket.AF_INET, socket.SOCK_STREAM)
     if window:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
-    s.settimeout(20)
+    s.settimeout(120)
     s.bind((source, 0))
     s.connect(ADDRESS)
     s.sendall(say)
@@ -168,7 +168,7 @@ scrape_configs:
             wait_for(up)
         finally:
             server.terminate()
-            server.wait(30)
+            server.wait(120)
 
 
 @pytest.mark.parametrize("name", ["password", "key.pem"])

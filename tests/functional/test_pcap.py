@@ -134,7 +134,7 @@ def test_tshark_finds_every_header_checksum_right(namespace, directory):
     replay(namespace, directory, [frame for frame, _, _ in FORWARDED.values()])
     rows = subprocess.run(
         ["tshark", "-r", directory / "out.pcap", "-T", "fields", "-o", "ip.check_checksum:TRUE", "-e", "ip.checksum.status",
-         "-e", "_ws.malformed"], capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+         "-e", "_ws.malformed"], capture_output=True, text=True, check=True, timeout=120).stdout.splitlines()
     v4 = [IP in ip for _, ip, _ in FORWARDED.values()]
     assert [row.split("\t")[0] for row in rows] == ["1" if is_v4 else "" for is_v4 in v4]
 

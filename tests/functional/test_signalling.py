@@ -305,7 +305,7 @@ def dumped(process, directory):
     pattern.write_text(f"|/usr/bin/dd of=/proc/%P/root{file} status=none")  # dd's own root may be another one
     try:
         process.send_signal(signal.SIGABRT)
-        assert process.wait(60) == -signal.SIGABRT
+        assert process.wait(120) == -signal.SIGABRT
     finally:
         pattern.write_text(before)
     sizes = [0]

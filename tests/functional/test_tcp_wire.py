@@ -77,7 +77,7 @@ class Capture:
 
     def __exit__(self, *_):
         self._tcpdump.terminate()
-        self._tcpdump.wait(10)
+        self._tcpdump.wait(120)
 
     def frames(self):
         """A dictionary of FIELDS for each; several values of one field with commas. Ends the capture: no frame is half written then."""

@@ -24,17 +24,17 @@ class TcpTransfer:
         self._server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._server.bind((to, port))
         self._server.listen(1)
-        self._server.settimeout(60)
+        self._server.settimeout(120)
         self._client = source.namespace.socket(FAMILY[family], socket.SOCK_STREAM)
         self._client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
         if traffic_class:
             self._client.setsockopt(*((socket.IPPROTO_IPV6, socket.IPV6_TCLASS) if family == 6 else (socket.IPPROTO_IP, socket.IP_TOS)), traffic_class)
-        self._client.settimeout(60)
+        self._client.settimeout(120)
         if bind:
             self._client.bind((bind, 0))
         self._client.connect((to, port))
         self._peer, _ = self._server.accept()
-        self._peer.settimeout(60)
+        self._peer.settimeout(120)
         self._threads = [threading.Thread(target=self._send, daemon=True),
                          threading.Thread(target=self._receive, daemon=True)]
         for thread in self._threads:

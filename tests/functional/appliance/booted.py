@@ -68,7 +68,7 @@ class Booted:
                     return int(child)
         return None
 
-    def run(self, *command, check=True, timeout=60):
+    def run(self, *command, check=True, timeout=120):
         """Beside systemd, as from a shell of that machine."""
         return sh("nsenter", "-t", self.first, "-m", "-u", "-i", "-n", "-p", "-C", "-r", "-w", "sh", "-c", JOIN, SHELL, *command,
                   check=check, timeout=timeout, stdin=subprocess.DEVNULL, env=ENVIRONMENT)
@@ -86,7 +86,7 @@ class Booted:
     def __exit__(self, *_):
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.process.pid, signal.SIGKILL)  # its process 1 with it, and all of that one's
-        self.process.wait(30)
+        self.process.wait(120)
         wait_for(self._has_gone)
 
     def _has_gone(self):

@@ -195,7 +195,7 @@ class Machine:
 
     def _look_at(self, block):
         if block.kind == "sh":
-            done = subprocess.run(["bash", "-n"], input=block.text, capture_output=True, text=True, timeout=20)
+            done = subprocess.run(["bash", "-n"], input=block.text, capture_output=True, text=True, timeout=120)
             assert done.returncode == 0, f"{block.place}: {done.stderr}"
         elif block.kind == "yaml" and "\nports:" in block.text:
             status, _, printed = self.paste(f"cat >/root/look.yaml <<'END_OF_FILE'\n{block.text}END_OF_FILE\nsurety check /root/look.yaml")

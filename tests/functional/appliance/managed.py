@@ -116,7 +116,7 @@ class Managed:
         """`check`: it succeeds, and again where a busy machine has not ended the last change yet, as the sentence says."""
         def ask():
             process = self.popen(command, *arguments, **environment)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=120)
             return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
         done, until = ask(), time.monotonic() + 20
@@ -140,7 +140,7 @@ class Managed:
 
     def ask(self, command, arguments=""):
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
-            s.settimeout(60)
+            s.settimeout(120)
             s.connect(self.socket)
             s.recv(1 << 18)
             s.send(f"/surety/{command},{arguments}".encode())

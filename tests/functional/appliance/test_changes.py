@@ -241,7 +241,7 @@ def test_two_operators(router):
             said = "surety {}: alice (apply, process 7) is changing this at the moment: try again when that is done\n"
             assert process.communicate()[1] == said.format(command) and process.returncode == (2 if command == "diff" else 1)
     racers = [router.popen("apply", router.candidate(f"r{i}", rate=f"{i + 30} Mbit/s")) for i in range(6)]
-    done = [p.wait(60) for p in racers]
+    done = [p.wait(120) for p in racers]
     assert set(done) <= {0, 1} and 0 in done
     for p in racers:
         p.communicate()

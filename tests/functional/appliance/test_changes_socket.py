@@ -54,7 +54,7 @@ def test_while_another_process_takes_it_over_nothing_changes(router):
     new = router.candidate("new", rate="30 Mbit/s")
     before, first = router.file.read_text(), router.running()
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
-        s.settimeout(60)
+        s.settimeout(120)
         s.connect(router.socket)
         s.recv(1 << 18)
         s.send(b"/surety/hand-over,1")

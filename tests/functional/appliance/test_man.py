@@ -47,7 +47,7 @@ def keys(node):
 @pytest.mark.parametrize("page", ALL)
 def test_formatters_have_nothing_to_say(page):
     assert sh("mandoc", "-Tlint", "-Wwarning", PAGES / page, check=False).stdout == ""
-    groff = subprocess.run(["groff", "-man", "-ww", "-Kutf8", "-Tutf8", "-P-c", PAGES / page], capture_output=True, text=True, timeout=60)
+    groff = subprocess.run(["groff", "-man", "-ww", "-Kutf8", "-Tutf8", "-P-c", PAGES / page], capture_output=True, text=True, timeout=120)
     assert groff.returncode == 0 and groff.stderr == "" and "NAME" in re.sub(r".\x08", "", groff.stdout)
 
 

@@ -93,7 +93,7 @@ def test_beside_af_xdp_what_is_held_gives_way(namespace, tmp_path):
 
 def refusal(namespace, tmp_path, kind, *limits):
     router = Router(namespace, two_ports(kind, tmp_path))
-    done = subprocess.run(namespace.command(*limits, SURETY, "run", router.path), capture_output=True, text=True, timeout=30)
+    done = subprocess.run(namespace.command(*limits, SURETY, "run", router.path), capture_output=True, text=True, timeout=120)
     assert done.returncode == 1
     return [line for line in done.stderr.splitlines() if " error: " in line]
 

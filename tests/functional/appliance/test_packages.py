@@ -125,7 +125,7 @@ class PackagedTrial(Trial):
         given = change()
         self.goes_on()
         ping.send_signal(signal.SIGINT)
-        sent, got = map(int, re.search(r"(\d+) packets transmitted, (\d+) received", ping.communicate(timeout=10)[0]).groups())
+        sent, got = map(int, re.search(r"(\d+) packets transmitted, (\d+) received", ping.communicate(timeout=120)[0]).groups())
         return sent - got, sent, given
 
     def rates(self, seconds=8):

@@ -69,7 +69,7 @@ def test_a_router_starts_with_the_first_configuration_and_undo_removes_it(machin
         assert machine.surety("show", "ports", "--name", "surety").stdout.count("eth") >= 3
     finally:
         router.terminate()
-        router.wait(60)
+        router.wait(120)
     machine.surety("setup", "--undo", check=True)
     left = [p for p in machine.etc("").rglob("*") if p.is_file()]
     assert not left and "nothing to undo" in machine.surety("setup", "--undo", check=True).stdout
@@ -115,7 +115,7 @@ def test_at_a_terminal_it_asks(machine):
         terminal.answer(b"eth2\n")
         terminal.asked("Do this? [y/N]")
         terminal.answer(b"y\n")
-        assert terminal.process.wait(30) == 0
+        assert terminal.process.wait(120) == 0
     assert "device: af_xdp eth2" in machine.etc("surety/surety.yaml").read_text()
     assert "eth1" not in machine.etc("surety/surety.yaml").read_text()
 
@@ -131,7 +131,7 @@ def test_of_two_the_second_learns_who_the_first_is(machine):
         terminal.answer(b"eth2\n")
         terminal.asked("Do this? [y/N]")
         terminal.answer(b"y\n")
-        assert terminal.process.wait(30) == 0
+        assert terminal.process.wait(120) == 0
     assert "device: af_xdp eth2" in machine.etc("surety/surety.yaml").read_text()
 
 

@@ -92,7 +92,7 @@ def telemetry(router):
 
 def adopt(router, pid):
     """From now on `router` is the process that has taken over."""
-    router.process.wait(30)
+    router.process.wait(120)
     router.process = Follower(pid)
 
 
@@ -264,7 +264,7 @@ def test_a_bucket_that_is_empty_stays_empty(service, per):
 def conversation(router):
     """As a new router begins it; the old one has answered."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
-        s.settimeout(10)
+        s.settimeout(120)
         s.connect(telemetry(router))
         s.recv(65536)
         s.send(b"/surety/hand-over,1")
@@ -308,7 +308,7 @@ def test_a_new_one_that_dies_afterwards_is_told_by_the_old_ones_exit(plain):
     with conversation(router) as (s, _):
         s.send(b"take")
         assert json.loads(s.recv(1 << 20))["contracts"] == [0]
-    assert router.process.wait(30) == 1, "for a supervisor to start it again"
+    assert router.process.wait(120) == 1, "for a supervisor to start it again"
     assert "the new process ended before it took over" in router.stderr()
     router.start()
     wait_for(router._ready)
@@ -321,7 +321,7 @@ def test_an_old_one_that_dies_meanwhile_is_followed_all_the_same(plain):
         new = follower(router)
         time.sleep(0.05 * 2**i)
         router.process.send_signal(signal.SIGKILL)
-        router.process.wait(30)
+        router.process.wait(120)
         wait_for(lambda: new.poll() is not None or pid_of(router) not in (None, old))
         assert new.poll() is None, new.stdout.read()
         wait_for(lambda: lab.a.namespace.run("ping", "-n", "-c", "1", "-W", "1", lab.b.address(4), check=False).returncode == 0)
@@ -348,7 +348,7 @@ def test_the_old_one_passes_on_a_reload_that_it_cannot_do(plain, when):
             router.process.send_signal(signal.SIGHUP)
         s.send(b"taken")
         assert heard(s) == ([] if when == "never" else [b"reload"])
-    assert router.process.wait(30) == 0
+    assert router.process.wait(120) == 0
     router.start()
     wait_for(router._ready)
 
@@ -362,7 +362,7 @@ def test_a_reload_meanwhile_is_carried_out_by_the_new_one(plain):
         pass
     router.path.write_text(text.replace("10.1.0.254/24", "10.9.0.254/24"))
     router.process.send_signal(signal.SIGHUP)
-    assert router.process.wait(30) == 0
+    assert router.process.wait(120) == 0
     wait_for(lambda: "10.9.0.254" in lab.router.run("ip", "-4", "address", "show", "lan0").stdout)
     router.process = Follower(new.pid)
     new.stdout.close()
@@ -372,13 +372,13 @@ def test_a_service_manager_hears_which_process_is_the_first_one(plain, directory
     _, router = plain
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(directory / "notify"))
-        manager.settimeout(30)
+        manager.settimeout(120)
         new = follower(router, NOTIFY_SOCKET=str(directory / "notify"))
         told = ""
         while "MAINPID=" not in told:
             told = manager.recv(4096).decode()
         pid = int(told.split("MAINPID=")[1].split()[0])
-        assert router.process.wait(30) == 0
+        assert router.process.wait(120) == 0
         assert pid == pid_of(router)
         router.process = Follower(pid)
         new.stdout.close()

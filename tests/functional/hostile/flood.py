@@ -52,7 +52,7 @@ class Flood:
     def __exit__(self, *_):
         lasted = self._process.poll() is None
         self._process.terminate()
-        self._process.wait(20)
+        self._process.wait(120)
         self._process.stdout.close()
         if not lasted:
             raise RuntimeError("the flood has ended before the measurement")

@@ -119,7 +119,7 @@ def test_a_router_that_was_killed_leaves_no_way_open(device):
         try:
             pair.meet()
             router.process.kill()
-            router.process.wait(10)
+            router.process.wait(120)
             # A kernel that could forward: its neighbours are known.
             pair.router.ip("neighbor", "replace", "10.2.0.1", "lladdr", pair.b.mac, "dev", "wan0")
             pair.router.ip("neighbor", "replace", "2001:db8:2::1", "lladdr", pair.b.mac, "dev", "wan0")

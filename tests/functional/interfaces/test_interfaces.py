@@ -93,15 +93,15 @@ def test_tcp_with_the_router_itself(lab, customer, family):
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         server.bind((customer.gateway[family], 2222))
         server.listen(2)
-        server.settimeout(10)
+        server.settimeout(120)
         for host in (customer, lab.up):
             with host.namespace.socket(FAMILY[family], socket.SOCK_STREAM) as client:
-                client.settimeout(10)
+                client.settimeout(120)
                 client.connect((customer.gateway[family], 2222))
                 peer, who = server.accept()
                 with peer:
                     assert who[0] == host.address(family)
-                    peer.settimeout(10)
+                    peer.settimeout(120)
                     client.sendall(bytes(100_000))
                     got = 0
                     while got < 100_000:

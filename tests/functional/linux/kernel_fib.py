@@ -37,7 +37,7 @@ class KernelFib:
     def __init__(self, namespace):
         self._namespace = namespace
         self._socket = namespace.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
-        self._socket.settimeout(10)
+        self._socket.settimeout(120)
         self._sequence = 0
 
     def close(self):

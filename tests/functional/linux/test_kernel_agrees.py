@@ -43,7 +43,7 @@ def session(lab, family):
     with lab.router.socket(FAMILY[family], socket.SOCK_STREAM) as server, lab.b.namespace.socket(FAMILY[family], socket.SOCK_STREAM) as client:
         server.bind((OURS[family], 2222))
         server.listen()
-        client.settimeout(10)
+        client.settimeout(120)
         client.bind((FAR[family], 0))
         client.connect((OURS[family], 2222))
         with server.accept()[0] as accepted:
@@ -223,7 +223,7 @@ def test_what_a_killed_router_leaves_the_next_one_puts_right(lab):
     try:
         wait_for(lambda: static(lab, 4))
         router.process.kill()
-        router.process.wait(10)
+        router.process.wait(120)
     finally:
         router.__exit__(AssertionError, None, None)
     assert static(lab, 4)

@@ -38,7 +38,7 @@ class Prometheus:
 
     def __exit__(self, *_):
         self._process.terminate()
-        self._process.wait(30)
+        self._process.wait(120)
         self._directory.cleanup()
 
     def _ready(self):
@@ -48,7 +48,7 @@ class Prometheus:
             return self.query("vector(1)")
 
     def get(self, path, **parameters):
-        with contextlib.closing(http.client.HTTPConnection(*ADDRESS, timeout=30)) as connection:
+        with contextlib.closing(http.client.HTTPConnection(*ADDRESS, timeout=120)) as connection:
             with self._namespace.entered():
                 connection.connect()
             connection.request("GET", f"/api/v1/{path}?{urllib.parse.urlencode(parameters)}")

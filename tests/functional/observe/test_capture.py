@@ -60,13 +60,13 @@ class Capture:
         self.said = self.wait()
 
     def wait(self):
-        _, err = self.process.communicate(timeout=60)
+        _, err = self.process.communicate(timeout=120)
         return err.decode()
 
 
 def frames(file):
     rows = subprocess.run(["tshark", "-n", "-r", file, "-T", "fields", "-E", "occurrence=f",
-                           *(a for field in FIELDS for a in ("-e", field))], capture_output=True, text=True, check=True, timeout=60).stdout
+                           *(a for field in FIELDS for a in ("-e", field))], capture_output=True, text=True, check=True, timeout=120).stdout
     return [dict(zip(FIELDS, row.split("\t"), strict=True)) for row in rows.splitlines()]
 
 

@@ -49,7 +49,7 @@ def test_json_in_the_log(lab):
     with Reloaded(lab.router, ports("af_packet") + "log: {format: json, level: notice}\n") as router:
         event(router, "start")
         router.process.send_signal(signal.SIGINT)
-        router.process.wait(60)
+        router.process.wait(120)
         lines = [json.loads(line) for line in router.stderr().splitlines()]
     kinds = [line["kind"] for line in lines]
     assert kinds[-1] == "stop" and "start" in kinds and lines[-1]["fields"] == {"reason": "SIGINT"}

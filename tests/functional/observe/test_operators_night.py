@@ -64,7 +64,7 @@ def test_is_answered(lab, router, directory, question, command):
         words += ["--directory", str(router.path.parent / "kept")]
 
     def answered():
-        done = lab.router.run(SURETY, *words, check=False, timeout=30)
+        done = lab.router.run(SURETY, *words, check=False, timeout=120)
         return done if done.returncode == 0 else None
     done = wait_for(answered)
     written = [file.read_bytes() for file in directory.glob("file*")]

@@ -116,7 +116,7 @@ def test_watched_tables_come_again_until_interrupted(lab, router):
     titles, totals, blank, rates, _ = (process.stdout.readline() for _ in range(5))
     assert " RX " in titles and titles.startswith("PORT") and totals.startswith("lan0") and blank == "\n" and " RX/S " in rates
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 0 and err == "" and "Traceback" not in out
 
 
@@ -124,7 +124,7 @@ def test_a_watch_ends_with_its_reader(router):
     process = watch(router, "ports", "--watch=0.1", "--json")
     assert [row["name"] for row in json.loads(process.stdout.readline())] == ["lan0", "wan0"]
     process.stdout.close()
-    assert process.wait(60) == 0 and process.stderr.read() == ""
+    assert process.wait(120) == 0 and process.stderr.read() == ""
     process.stderr.close()
 
 

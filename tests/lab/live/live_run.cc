@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr auto kStart = 30s, kEnd = 30s;  // at most, beside the scenario's duration
+constexpr auto kStart = 120s, kEnd = 120s;  // at most, beside the scenario's duration
 
 // Everything of one run, in the order in which it is made; the other way round it goes.
 class LiveSession {
