@@ -237,7 +237,7 @@ def tail_drop():
     for n, cases in networks(TAIL_DROP).items():
         index = sweep("scheme", f"({n}) Jain's index", "", fairness("f#*"), cases, JAIN[n], model(0.91, 0.99), DECOUPLED,
                       off=("RED's chance", red[n]))
-        rows += [*index, *metered(n, cases, {("a", "TPR"): SUM, ("a", "lambda_out"): SUM}), *sweep("scheme", f"({n}) sd of the throughputs", "kbit/s", sd("delivered_bps"), cases),
+        rows += [*index, *metered(n, cases, {("a", what): SUM for what in METERS}), *sweep("scheme", f"({n}) sd of the throughputs", "kbit/s", sd("delivered_bps"), cases),
                  *sweep("scheme", f"({n}) utilisation", "%", utilisation(QUEUE), cases)]
         drawn.append(Figure(f"Deterministic drops, {FLOWS[n]} flows: Jain's index", "", "index", {"ours": index}))
     return Experiment("ard-tail-drop", "Drops without randomness: OUT refused from max_out packets in the queue on", rows, tuple(drawn), beyond=True)
