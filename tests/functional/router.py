@@ -17,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SURETY = pathlib.Path(os.environ.get("SURETY", ROOT / "build/release/bin/surety"))
 # Seconds at most: how long it takes is a claim only where a test says so, and the machine may be busy.
 START, STOP, SETTLE = 120, 120, 120
+CLAIM = 30  # s: a shorter patience is a claim
 # What a test's configuration gets unless it says otherwise: small, so that a router starts in a moment.
 DEFAULTS = {"dpdk": "{hugepages: off, max_routes: 1024}"}
 if "SURETY_WORKERS" in os.environ:  # YAML: all tests with several workers, or where the router's own core is busy
@@ -66,9 +67,9 @@ class Lateness:
 
 
 def wait_for(condition, patience=SETTLE, every=0.01):
-    """The first true value of condition(); fails when there is none in time. A patience below SETTLE is a claim: what this test's
+    """The first true value of condition(); fails when there is none in time. A patience below CLAIM is one: what this test's
     processes wait for a core meanwhile comes on top."""
-    late = Lateness() if patience < SETTLE else None
+    late = Lateness() if patience < CLAIM else None
     began = time.monotonic()
     while True:
         value = condition()
