@@ -198,14 +198,14 @@ def test_tcp_and_udp_between_our_own_ends(through):
         with Endpoint(path.b, sink_ports + "sinks:\n  - {port: p0, listen: [tcp 5001, udp 5001]}\n").started() as sink, \
              Endpoint(path.a, ports + f"""senders:
   - {{name: file, port: p0, protocol: reno, to: "{path.peer}:5001", bytes: 5 MB, min_rto: 50 ms}}
-  - {{name: beat, port: p0, protocol: udp, rate: 2 Mbit/s, to: "{path.peer}:5001", packet: 1000 B, stop: 4 s}}
+  - {{name: beat, port: p0, protocol: udp, rate: 2 Mbit/s, to: "{path.peer}:5001", packet: 1000 B, bytes: 972 kB}}
 """) as sender:
             sent = sender.result(120)
             received = {f["protocol"]: f for f in sink.stop()["accepted"]}
         assert received["tcp"]["payload_bytes"] == 5_000_000
         assert received["tcp"]["mismatched_bytes"] == 0
         beat = flow(sent, "beat")
-        assert beat["sent_packets"] == 1000  # 2 Mbit/s x 4 s of 1000 bytes
+        assert beat["sent_packets"] == 1000  # of 972 bytes, in 4 s
         # The sink told the sender what arrived, and says the same itself.
         assert beat["received_packets"] == received["udp"]["received_packets"]
         assert 970 <= beat["received_packets"] < 1000
