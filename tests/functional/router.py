@@ -80,6 +80,15 @@ def wait_for(condition, patience=SETTLE, every=0.01):
         time.sleep(every if took < patience else 0.1)
 
 
+@contextlib.contextmanager
+def within(seconds):
+    """Fails where what is inside takes longer, but for what this test's processes have waited for a core meanwhile."""
+    late, began = Lateness(), time.monotonic()
+    yield
+    took = time.monotonic() - began
+    assert took < seconds or took < seconds + late.seconds(), f"{took:.1f} s"
+
+
 def ends_within(process, seconds):
     """Fails where a child takes longer, but for what its threads have waited for a core meanwhile."""
     late, began = Lateness(process.pid), time.monotonic()

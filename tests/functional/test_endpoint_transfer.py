@@ -12,6 +12,7 @@ from endpoint import Endpoint, Network, PatternReceiver, flow
 from harness import Router, wait_for
 from namespaces import connect
 from pattern import PATTERN
+from router import within
 
 MB = 1_000_000
 LOSSES = {"one": 0.01, "five": 0.05}  # link -> random loss
@@ -122,7 +123,8 @@ def test_iperf3_delivers_to_our_sink(through):
         path.linux_at_a()
         _, ports = path.ends()
         with Endpoint(path.b, ports + "sinks:\n  - {port: p0, listen: [iperf3 5201]}\n").started() as sink:
-            done = path.a.run("iperf3", "-c", path.peer, "-n", "20M", "-P", "2", "-C", "cubic", "--json", timeout=120)
+            with within(40):
+                done = path.a.run("iperf3", "-c", path.peer, "-n", "20M", "-P", "2", "-C", "cubic", "--json", timeout=120)
             # iperf3 does not wait for what its kernel still has to send.
             wait_for(lambda: not path.a.run("ss", "-Htn", "exclude", "time-wait", "exclude", "listening").stdout, 30, every=0.2)
             report = sink.stop()
@@ -144,10 +146,11 @@ def test_every_byte_of_a_linux_sender_reaches_our_sink(through):
              path.a.socket(socket.AF_INET, socket.SOCK_STREAM) as client:
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
             client.settimeout(120)
-            client.connect((path.peer, 5001))
-            client.sendall(bytes(5_000_000))
-            client.shutdown(socket.SHUT_WR)
-            assert client.recv(1) == b"", "the sink closes when its peer has"
+            with within(40):
+                client.connect((path.peer, 5001))
+                client.sendall(bytes(5_000_000))
+                client.shutdown(socket.SHUT_WR)
+                assert client.recv(1) == b"", "the sink closes when its peer has"
             [got] = sink.stop()["accepted"]
         assert (got["payload_bytes"], got["failure"]) == (5_000_000, "none")
 

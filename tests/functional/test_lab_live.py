@@ -18,7 +18,7 @@ import pytest
 
 from endpoint import ENDPOINT
 from namespaces import prefer, prefer_session, sh
-from router import ROOT, SURETY, wait_for
+from router import ROOT, SURETY, wait_for, within
 
 LAB = pathlib.Path(os.environ.get("SURETY_LAB", ROOT / "build/release/bin/surety-lab"))
 FIG2B = ROOT / "config/examples/lab-gtfrc-fig2b.yaml"
@@ -254,7 +254,8 @@ class Running:
         return {p: words for p, words in processes(str(self.kept)).items() if p != self.process.pid}
 
     def ended(self):
-        out, errors = self.process.communicate(timeout=120)
+        with within(30):
+            out, errors = self.process.communicate(timeout=120)
         return self.process.returncode, out, errors
 
 
