@@ -48,8 +48,10 @@ constexpr int kAllowed[] = {
     // A memif peer that rings, and the memory that it brings.
     SCMP_SYS(io_setup), SCMP_SYS(io_submit), SCMP_SYS(io_getevents), SCMP_SYS(io_destroy),
     SCMP_SYS(fstatfs),
-    // Waiting.
-    SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(select), SCMP_SYS(pselect6), SCMP_SYS(epoll_create1),
+    // Waiting. epoll_create: DPDK's thread for interrupts, each time that a device comes or goes; it ends the
+    // process if it is refused.
+    SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(select), SCMP_SYS(pselect6), SCMP_SYS(epoll_create),
+    SCMP_SYS(epoll_create1),
     SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(epoll_pwait2),
     SCMP_SYS(eventfd2), SCMP_SYS(timerfd_create), SCMP_SYS(timerfd_settime), SCMP_SYS(timerfd_gettime),
     SCMP_SYS(futex), SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep), SCMP_SYS(clock_gettime),

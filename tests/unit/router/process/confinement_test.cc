@@ -68,6 +68,13 @@ TEST(ConfinementDeathTest, OpensNoSocketsOfOtherKinds) {
   EXPECT_SAYS({}, ::socket(AF_PACKET, SOCK_RAW, 0), EPERM);
 }
 
+// DPDK's thread for interrupts does so each time that a device comes or goes, by this old call, and ends the
+// process if it fails.
+TEST(ConfinementDeathTest, WaitsForOtherDevicesThanAtTheStart) {
+  EXPECT_SAYS({}, ::syscall(SYS_epoll_create, 1), kAllowed);
+  EXPECT_SAYS_OF_ANOTHER({}, ::syscall(SYS_epoll_create, 1), kAllowed);
+}
+
 // Whether that thread may or may not: EACCES and EPERM of the kernel are of who has no right to.
 TEST(ConfinementDeathTest, OpensPacketSocketsOnItsOwnThreadOnly) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
