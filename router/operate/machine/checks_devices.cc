@@ -8,6 +8,7 @@
 
 #include "router/operate/machine/doctor.h"
 #include "router/operate/machine/resources.h"
+#include "router/process/pci_driver.h"
 
 namespace surety::machine {
 

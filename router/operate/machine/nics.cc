@@ -121,10 +121,6 @@ std::string uses_text(const Nic& nic) {
 
 }  // namespace
 
-bool is_bifurcated(std::string_view driver) {
-  return driver == "mlx5_core" || driver == "mlx4_core" || driver == "mana";
-}
-
 std::vector<Nic> find_nics(const Host& host, const std::optional<std::string>& ssh_connection) {
   const auto kept = kept_interfaces(host, ssh_connection);
   const auto veths = veths_of(host);

@@ -47,7 +47,4 @@ std::vector<Kept> kept_interfaces(const Host& host, const std::optional<std::str
 std::set<std::string> veths_of(const Host& host);
 bool is_nic(const Host& host, const std::set<std::string>& veths, const std::string& interface);
 
-// Drivers that DPDK can use while the device stays bound to them.
-bool is_bifurcated(std::string_view driver);
-
 }  // namespace surety::machine

@@ -10,15 +10,16 @@
 
 #include "config/parse.h"
 #include "router/operate/machine/resources.h"
+#include "router/process/pci_driver.h"
 
 namespace surety::machine {
 
 namespace {
 
 // NIC drivers for which DPDK's drivers need the device exclusively.
-constexpr std::string_view kDriven[] = {"e1000",   "e1000e", "igb",  "igbvf", "igc",     "ixgbe",
-                                        "ixgbevf", "i40e",   "iavf", "ice",   "ena",     "vmxnet3",
-                                        "bnxt_en", "qede",   "enic", "cxgb4", "vfio-pci"};
+constexpr std::string_view kDriven[] = {"e1000",   "e1000e", "igb",  "igbvf", "igc",        "ixgbe",
+                                        "ixgbevf", "i40e",   "iavf", "ice",   "ena",        "vmxnet3",
+                                        "bnxt_en", "qede",   "enic", "cxgb4", "virtio_net", "vfio-pci"};
 
 std::string name_of(const Nic& nic) {
   return nic.name.empty() ? nic.pci : nic.name;
@@ -31,6 +32,9 @@ std::string against_vfio(const Host& host, const Nic& nic, const std::vector<Nic
     return "the IOMMU is off (`intel_iommu=on` or `amd_iommu=on` for the kernel, and the firmware's setting)";
   if (!std::ranges::count(kDriven, nic.driver))
     return fmt::format("DPDK has no driver that replaces {}", nic.driver);
+  if (bypasses_iommu(host, nic.pci))
+    return "its host does not offer VIRTIO_F_ACCESS_PLATFORM, so it bypasses the IOMMU (QEMU: "
+           "`iommu_platform=on`)";
   for (const auto& other : group_companions(host, nic.pci))
     if (std::ranges::none_of(chosen, [&](const Nic& n) { return n.pci == other; }))
       return fmt::format("{} is in the same IOMMU group and would be taken with it", other);

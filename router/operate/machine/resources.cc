@@ -59,6 +59,16 @@ bool has_iommu(const Host& host) {
   return !host.list("/sys/kernel/iommu_groups").empty();
 }
 
+bool bypasses_iommu(const Host& host, const std::string& address) {
+  constexpr std::size_t kAccessPlatform = 33;  // in the kernel's text, the character of this number
+  for (const auto& name : host.list(fs::path("/sys/bus/pci/devices") / address))
+    if (name.starts_with("virtio")) {
+      const auto features = host.line(pci_file(address, (name + "/features").c_str())).value_or("");
+      return features.size() <= kAccessPlatform || features[kAccessPlatform] != '1';
+    }
+  return false;
+}
+
 std::vector<std::string> group_companions(const Host& host, const std::string& address) {
   std::vector<std::string> companions;
   for (const auto& other : host.list(pci_file(address, "iommu_group/devices")))

@@ -41,6 +41,9 @@ fs::path pci_file(const std::string& address, const char* what);
 // The kernel driver of a device; empty: none.
 std::string driver_of(const Host& host, const std::string& address);
 bool has_iommu(const Host& host);
+// A virtio device without VIRTIO_F_ACCESS_PLATFORM (virtio 1.2, section 6) bypasses the IOMMU: addresses
+// of vfio-pci mean nothing to it.
+bool bypasses_iommu(const Host& host, const std::string& address);
 
 // Other devices, without bridges, in the device's IOMMU group, which vfio-pci gets as a whole or not at all.
 std::vector<std::string> group_companions(const Host& host, const std::string& address);

@@ -77,6 +77,22 @@ TEST(Plan, WithoutAnIommuVfioIsRefused) {
   EXPECT_THROW(plan(m, options), std::runtime_error);
 }
 
+// Bit 33 of a virtio device's features: it uses the IOMMU.
+TEST(Plan, VirtioIsForVfioWhereItUsesTheIommu) {
+  for (const auto& [features, device, note] :
+       {std::tuple(std::string(33, '0') + "1", "pci 0000:01:00.0", ""),
+        std::tuple(std::string(33, '1') + "0", "af_xdp eth1", "bypasses the IOMMU"),
+        std::tuple(std::string(), "af_xdp eth1", "bypasses the IOMMU")}) {
+    FakeMachine m;
+    iommu(m);
+    m.driver("0000:01:00.0", "virtio_net");
+    m.put("/sys/bus/pci/devices/0000:01:00.0/virtio1/features", features + "\n");
+    const Plan p = plan(m);
+    EXPECT_EQ(p.devices.front(), device);
+    EXPECT_THAT(p.notes.empty() ? "" : p.notes.front(), HasSubstr(note));
+  }
+}
+
 TEST(Plan, Mlx5StaysBound) {
   FakeMachine m;
   m.driver("0000:01:00.0", "mlx5_core");
