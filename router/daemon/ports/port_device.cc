@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
+#include <system_error>
 #include <vector>
 
 #include "config/text/problems.h"
@@ -23,6 +24,7 @@
 #include "router/daemon/ports/packet_ring.h"
 #include "router/daemon/ports/port.h"
 #include "router/process/fd.h"
+#include "router/process/pci_driver.h"
 
 namespace surety {
 
@@ -151,6 +153,16 @@ void check_socket(const config::Port& port) {
         fmt::format("port {}: no process serves {}; start the vhost side first", port.name, path));
 }
 
+// A virtio device has its interface one level below.
+bool drives_interface(const std::filesystem::path& device) {
+  std::error_code none;
+  if (exists(device / "net", none)) return true;
+  for (const auto& entry : std::filesystem::directory_iterator(device, none))
+    if (entry.path().filename().string().starts_with("virtio") && exists(entry.path() / "net", none))
+      return true;
+  return false;
+}
+
 }  // namespace
 
 std::string device_arguments(const config::Port& port, std::size_t index, const std::string& xdp_program) {
@@ -188,7 +200,7 @@ std::string device_arguments(const config::Port& port, std::size_t index, const 
                                        port.name, describe(d)));
 }
 
-std::optional<std::string> missing_device(const config::Port& port) {
+std::optional<std::string> missing_device(const config::Port& port, const std::filesystem::path& pci) {
   const std::string name = DpdkPort::interface(port.device);
   if (!name.empty() && if_nametoindex(name.c_str()) == 0) {
     const std::vector<std::string> names = interfaces();
@@ -197,10 +209,18 @@ std::optional<std::string> missing_device(const config::Port& port) {
   }
   if (port.device.kind != Kind::pci) return {};
   const std::string& address = port.device.name;
-  const std::filesystem::path devices = "/sys/bus/pci/devices";
-  if (exists(devices / (address.size() == 7 ? "0000:" + address : address))) return {};
-  return fmt::format("port {}: there is no PCI device {} here; `lspci` lists the devices", port.name,
-                     address);
+  const auto device = pci / (address.size() == 7 ? "0000:" + address : address);
+  if (!exists(device))
+    return fmt::format("port {}: there is no PCI device {} here; `lspci` lists the devices", port.name,
+                       address);
+  std::error_code none;
+  const std::string driver = read_symlink(device / "driver", none).filename();
+  if (driver.empty() || is_bifurcated(driver) || !drives_interface(device)) return {};
+  return fmt::format(
+      "port {}: the kernel uses PCI device {} (driver {}); `surety setup` or `dpdk-devbind.py -b vfio-pci "
+      "{}` "
+      "binds it to vfio-pci",
+      port.name, address, driver, address);
 }
 
 void look_at_device(const config::Port& port) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,9 +29,11 @@ SocketFile look_at_socket(const std::string& path, int type);
 // The device arguments DPDK probes, "name,key=value...". std::runtime_error for a kind that is not supported.
 std::string device_arguments(const config::Port& port, std::size_t index, const std::string& xdp_program);
 
-// If this machine has no such device (now): a sentence for the operator. Only for devices that may be plugged
-// in or renamed: kernel interfaces and PCI devices.
-std::optional<std::string> missing_device(const config::Port& port);
+// If this machine has no such device (now), or the kernel uses it: a sentence for the operator. Only for
+// devices that may be plugged in, renamed or bound: kernel interfaces and PCI devices. `pci`: where the
+// kernel lists the latter.
+std::optional<std::string> missing_device(const config::Port& port,
+                                          const std::filesystem::path& pci = "/sys/bus/pci/devices");
 
 // Throws std::runtime_error, one sentence with the fix, if an interface, a file or the path of a socket is
 // unusable. Changes nothing.

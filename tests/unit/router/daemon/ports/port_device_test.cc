@@ -118,6 +118,22 @@ TEST_F(CheckDevice, RefusesAnInterfaceThatIsNotThere) {
   EXPECT_TRUE(missing_device(port_of(Kind::pci, "ffff:ff:1f.7")));
 }
 
+TEST_F(CheckDevice, APciDeviceThatTheKernelUsesIsMissing) {
+  const auto device = [&](const char* address, const char* driver, const char* interface) {
+    std::filesystem::create_directories(directory_ / address / interface);
+    std::filesystem::create_symlink(std::string("/sys/bus/pci/drivers/") + driver,
+                                    directory_ / address / "driver");
+    return missing_device(port_of(Kind::pci, address), directory_);
+  };
+  EXPECT_EQ(device("0000:03:00.0", "e1000e", "net/enp3s0"),
+            "port p0: the kernel uses PCI device 0000:03:00.0 (driver e1000e); `surety setup` or "
+            "`dpdk-devbind.py -b vfio-pci 0000:03:00.0` binds it to vfio-pci");
+  EXPECT_TRUE(device("0000:04:00.0", "virtio-pci", "virtio3/net/enp4s0"));
+  EXPECT_FALSE(device("0000:05:00.0", "mlx5_core", "net/enp5s0"));
+  EXPECT_FALSE(device("0000:06:00.0", "vfio-pci", "."));
+  EXPECT_FALSE(missing_device(port_of(Kind::pci, "05:00.0"), directory_));
+}
+
 TEST_F(CheckDevice, RefusesAFileThatIsNotThere) {
   auto p = port_of(Kind::pcap, "");
   p.device.rx_file = directory_ / "in.pcap";
