@@ -142,6 +142,26 @@ bool choose_hugepages(const config::Config& c, std::string& note) {
   return false;
 }
 
+namespace {
+
+// EAL refuses a list of blocked devices beside one of allowed devices.
+bool has_block_list(const std::vector<std::string>& arguments) {
+  return std::ranges::any_of(arguments,
+                             [](const auto& a) { return a.starts_with("-b") || a.starts_with("--block"); });
+}
+
+// EAL opens the devices of ports alone, since vfio-pci may have those of another router, too. EAL fails where
+// it can open none, unless a device is allowed for which it has no driver: the root of the bus. The new
+// process of `surety upgrade` starts while the old one has the devices.
+void allow_ports(const config::Config& c, EalPlan& plan) {
+  plan.arguments.insert(plan.arguments.end(), {"--allow", "0000:00:00.0"});
+  for (const config::Port& port : c.ports)
+    if (port.device.kind == config::Device::Kind::pci)
+      plan.arguments.insert(plan.arguments.end(), {"--allow", port.device.name});
+}
+
+}  // namespace
+
 EalPlan plan_eal(const config::Config& c) {
   if (needs_privilege(c) && geteuid() != 0)
     throw std::runtime_error(
@@ -169,7 +189,9 @@ EalPlan plan_eal(const config::Config& c) {
   // Without a DMA device no physical addresses are needed, nor the privilege to read them.
   if (!has_kind(c, config::Device::Kind::pci))
     for (const char* a : {"--no-pci", "--iova-mode", "va"}) plan.arguments.emplace_back(a);
+  // The first entry of a device counts: an operator's may have parameters.
   plan.arguments.insert(plan.arguments.end(), c.dpdk.extra.begin(), c.dpdk.extra.end());
+  if (has_kind(c, config::Device::Kind::pci) && !has_block_list(c.dpdk.extra)) allow_ports(c, plan);
   return plan;
 }
 

@@ -121,9 +121,12 @@ void DpdkPort::probe(std::size_t index, const std::string& xdp_program) {
   SocketWatch sockets(kind_of(config_.device).family);
   // rte_dev_probe() takes 127 characters, which two files exceed.
   const bool on_a_bus = config_.device.kind == config::Device::Kind::pci;
-  const int r = on_a_bus ? rte_dev_probe(arguments.c_str())
-                         : rte_vdev_init(device_name_.c_str(),
-                                         arguments.substr(std::min(named + 1, arguments.size())).c_str());
+  // EAL has opened the PCI devices of the first configuration.
+  const bool open = on_a_bus && rte_eth_dev_get_port_by_name(device_name_.c_str(), &id_) == 0;
+  const int r = open       ? 0
+                : on_a_bus ? rte_dev_probe(arguments.c_str())
+                           : rte_vdev_init(device_name_.c_str(),
+                                           arguments.substr(std::min(named + 1, arguments.size())).c_str());
   if (r != 0)
     throw std::runtime_error(fmt::format("port {}: cannot open {}: {}; {}", config_.name,
                                          describe(config_.device), strerror(r > 0 ? ENOTSUP : -r),
