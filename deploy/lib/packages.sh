@@ -20,6 +20,13 @@ PACKAGES_TESTS=(
   debhelper lintian debootstrap systemd git
 )
 
+# deploy/image, and the machines that tests/machine boots.
+# shellcheck disable=SC2034
+PACKAGES_MACHINE=(
+  debootstrap fdisk dosfstools mtools e2fsprogs debhelper git
+  qemu-system-x86 qemu-utils ovmf openssh-client python3-pytest python3-scapy
+)
+
 # missing PACKAGE...: prints those that are not installed.
 missing() {
   local installed package
