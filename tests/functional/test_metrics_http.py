@@ -163,7 +163,7 @@ scrape_configs:
         try:
             def up():
                 """Prometheus has scraped the router"""
-                done = namespace.run("curl", "-s", "127.0.0.1:9090/api/v1/query?query=up", check=False)
+                done = namespace.run("curl", "-s", "-m", "10", "127.0.0.1:9090/api/v1/query?query=up", check=False)
                 found = json.loads(done.stdout)["data"]["result"] if done.returncode == 0 and done.stdout.startswith("{") else []
                 return found and found[0]["value"][1] == "1"
             wait_for(up)
