@@ -25,6 +25,15 @@ Done = collections.namedtuple("Done", "status output")
 _numbers = itertools.count(1)
 
 
+def wait_for(condition, patience, failure, every=1):
+    """The first true value of condition(); after `patience` seconds it fails and says failure()."""
+    end = time.monotonic() + patience
+    while not (value := condition()):
+        assert time.monotonic() < end, f"not within {patience} s: {failure()}"
+        time.sleep(every)
+    return value
+
+
 def free_port(kind):
     with socket.socket(socket.AF_INET, kind) as s:
         s.bind(("127.0.0.1", 0))
@@ -119,16 +128,15 @@ class Vm:
             self.wait_for_ssh()
         return time.monotonic() - began
 
+    def _greets(self):
+        assert self.process.poll() is None, f"QEMU ended: {self.process.returncode}\n{self.said()}"
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 2) as s:
+            s.settimeout(5)
+            return s.recv(4) == b"SSH-"
+        return False
+
     def wait_for_ssh(self):
-        until = time.monotonic() + BOOT
-        while time.monotonic() < until:
-            assert self.process.poll() is None, f"QEMU ended: {self.process.returncode}\n{self.said()}"
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 2) as s:
-                s.settimeout(5)
-                if s.recv(4) == b"SSH-":
-                    return
-            time.sleep(1)
-        raise AssertionError(f"no SSH after {BOOT} s\n{self.said()}")
+        wait_for(self._greets, BOOT, lambda: f"no SSH\n{self.said()}")
 
     def said(self):
         return self.console.read_text(errors="replace")[-4000:] if self.console.exists() else ""
@@ -162,11 +170,13 @@ class Vm:
 
     def until(self, command, patience=120):
         """Until `command` succeeds there; returns what it prints."""
-        end = time.monotonic() + patience
-        while (done := self.run(command)).status != 0:
-            assert time.monotonic() < end, f"`{command}` fails after {patience} s: {done.output}\n{self('journalctl -b -u surety -n 30', check=False)}"
-            time.sleep(1)
-        return done.output
+        tried = []
+
+        def succeeds():
+            tried[:] = [self.run(command)]
+            return tried[0].status == 0
+        wait_for(succeeds, patience, lambda: f"`{command}`: {tried[0].output}\n{self('journalctl -b -u surety -n 30', check=False)}")
+        return tried[0].output
 
     def ask(self, execute, **arguments):
         """A command of QEMU's monitor protocol."""
@@ -188,14 +198,13 @@ class Vm:
         self.start("sleep 1; systemctl reboot")  # SSH would wait for an answer that does not come
         self._leave()
         self.boots += 1  # another control socket
-        end = time.monotonic() + BOOT
-        while True:
+
+        def booted():
             self.wait_for_ssh()
             with contextlib.suppress(AssertionError, subprocess.TimeoutExpired):
-                if self("cat /proc/sys/kernel/random/boot_id", patience=20) != before:
-                    return
-            assert time.monotonic() < end, f"no other boot\n{self.said()}"
-            time.sleep(2)
+                return self("cat /proc/sys/kernel/random/boot_id", patience=20) != before
+            return False
+        wait_for(booted, BOOT, lambda: f"no other boot\n{self.said()}")
 
     def _leave(self):
         subprocess.run([*self._ssh("ssh", "-p"), "-O", "exit", "root@127.0.0.1"], stdin=subprocess.DEVNULL, capture_output=True)
