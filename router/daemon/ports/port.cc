@@ -6,6 +6,7 @@
 #include <rte_bus_vdev.h>
 #include <rte_dev.h>
 #include <rte_interrupts.h>
+#include <rte_log.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <cstring>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -401,7 +403,13 @@ void DpdkPort::close() noexcept {
     if (started_) rte_eth_dev_stop(id_);
     rte_eth_dev_info info{};
     if (rte_eth_dev_info_get(id_, &info) == 0 && info.device != nullptr) {
+      // net_virtio disables interrupts when it stops and again when it closes, and EAL logs the second time
+      // as an error.
+      const int level = rte_log_get_level(RTE_LOGTYPE_EAL);
+      if (info.driver_name == std::string_view("net_virtio"))
+        rte_log_set_level(RTE_LOGTYPE_EAL, RTE_LOG_CRIT);
       rte_eth_dev_close(id_);
+      rte_log_set_level(RTE_LOGTYPE_EAL, static_cast<std::uint32_t>(level));
       rte_dev_remove(info.device);
     }
   }
