@@ -30,7 +30,7 @@ void Ipv6Siblings::correct(RouteEvent& event) {
     if (event.next_hops.size() > 1)
       routes_[key] = event.next_hops;
     else if (joins(event) || event.order == RouteOrder::only)
-      routes_.erase(key);
+      end(key);
     return;
   }
   const auto known = routes_.find(key);
@@ -45,7 +45,7 @@ void Ipv6Siblings::correct(RouteEvent& event) {
   if (rest.size() > 1) {
     known->second = rest;
   } else {
-    routes_.erase(known);
+    end(key);
   }
   if (rest.empty() || event.next_hops.empty()) return;
   event.action = EventAction::add;

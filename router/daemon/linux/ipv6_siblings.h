@@ -25,11 +25,16 @@ class Ipv6Siblings {
   // one: only a report of all routes shows which (fib6_add_rt2node()). Such a report leaves out the routes
   // between the next hops of a multipath route.
   bool is_ambiguous(const RouteEvent& event) const;
+  // True if a multipath route has ended since the last call: routes may be left that were between its next
+  // hops when all routes were reported.
+  bool take_ended() { return std::exchange(ended_, false); }
   void clear() { routes_.clear(); }
 
  private:
-  using Key = std::pair<Prefix, std::uint32_t>;      // with the metric
+  using Key = std::pair<Prefix, std::uint32_t>;  // with the metric
+  void end(const Key& key) { ended_ |= routes_.erase(key) > 0; }
   std::map<Key, std::vector<RouteNextHop>> routes_;  // only those with several next hops
+  bool ended_ = false;
 };
 
 }  // namespace surety

@@ -30,6 +30,7 @@ constexpr std::size_t kBuffer = 128UL * 1024;  // an attribute has a 16-bit leng
 constexpr int kReceiveBuffer = 4 * 1024 * 1024;
 constexpr std::size_t kMessagesPerPoll = 2048;
 constexpr Duration kPause = std::chrono::seconds(1);
+constexpr Duration kLongPause = std::chrono::minutes(1);
 
 }  // namespace
 
@@ -46,7 +47,8 @@ NetlinkMonitor::NetlinkMonitor()
 }
 
 bool NetlinkMonitor::due() const {
-  return dump_ == kDumps.size() && (lost_ || (again_ && now_ >= pause_));
+  if (dump_ != kDumps.size()) return false;
+  return lost_ || (again_ && now_ >= ended_ + kPause) || (hidden_ && now_ >= ended_ + kLongPause);
 }
 
 void NetlinkMonitor::poll(Handler& handler, Time now) {
@@ -62,7 +64,7 @@ void NetlinkMonitor::poll(Handler& handler, Time now) {
       // the same time.
       if (!due() || tried) return;
       tried = true;
-      lost_ = again_ = false;
+      lost_ = again_ = hidden_ = false;
       dump_ = 0;
       siblings_.clear();
       presets_.clear();
@@ -131,7 +133,7 @@ void NetlinkMonitor::dump_done(Handler& handler) {
   if (dump_ != kDumps.size()) {
     request_dump();
   } else if (!lost_) {
-    pause_ = now_ + kPause;
+    ended_ = now_;
     for (const RuleEvent& gone : presets_.missing()) handler.on(gone);
     handler.on_resync_end();
   }
@@ -153,6 +155,7 @@ void NetlinkMonitor::tell(std::span<const std::uint8_t> message, bool dumped, Ha
     again_ |= siblings_.is_ambiguous(*route);
     // Routes that name an object are removed whole.
     if (route->next_hop_id == 0) siblings_.correct(*route);
+    hidden_ |= siblings_.take_ended();
   }
   std::visit(
       [&handler](const auto& e) {

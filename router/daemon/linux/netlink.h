@@ -52,8 +52,9 @@ class NetlinkMonitor {
   // `ignore_routes_with_linkdown` is set, a route is replaced beside an IPv6 multipath route), everything is
   // resynchronised: after lost messages at once; after such changes when a running resynchronisation has
   // ended, and a second after the last one, so that a flapping link cannot prevent a large table from being
-  // read. When the kernel removes a next hop object it also removes the routes that refer to it, without
-  // events.
+  // read; after the end of an IPv6 multipath route a minute after the last one, since a resynchronisation
+  // leaves out the routes between its next hops. When the kernel removes a next hop object it also removes
+  // the routes that refer to it, without events.
   void poll(Handler& handler, Time now);
   // Requests a resynchronisation at once, for a new consumer of events.
   void tell_again() { lost_ = true; }
@@ -81,7 +82,8 @@ class NetlinkMonitor {
   std::size_t dump_;            // index of the running dump; kDumps: none
   bool lost_ = true;      // messages were lost: reported state may be wrong, also that of the running dump
   bool again_ = false;    // a change without events happened
-  Time now_{}, pause_{};  // argument of poll(); resynchronisations, except after losses, wait until pause_
+  bool hidden_ = false;   // there may be routes that the last resynchronisation left out
+  Time now_{}, ended_{};  // argument of poll(); time when the last resynchronisation ended
 };
 
 }  // namespace surety
