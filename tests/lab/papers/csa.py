@@ -11,7 +11,7 @@ import statistics
 
 from .csa_appendices import APPENDICES
 from .csa_beyond import BEYOND
-from .csa_cases import ACTS, CLOCK, N, ON, PROVISIONED, READINGS, RENO10, SHORT, cases_of, missed, rows_of, zeros
+from .csa_cases import ACTS, CLOCK, LOST_RENO, N, ON, PROVISIONED, READINGS, RENO10, SHORT, cases_of, missed, rows_of, zeros
 from .csa_round_trips import ROUND_TRIP_EXPERIMENTS
 from .csa_scale_out import SCALE_OUT
 from .lab import Case
@@ -207,8 +207,8 @@ def table3():
         off, on = two(control, "off"), two(control, "on")
         for_off = missed(RENO10, *"BCD") if judged else None
         for_rates, for_ros = (missed(ON, *cases) if judged else None for cases in ("A", "C"))
-        rows += as_printed(f"{reading}off", off, "off", judged, for_off, for_off, RENO10)
-        rows += as_printed(f"{reading}on", on, "on", judged, for_rates, for_ros, ON, ("no signals", off))
+        rows += as_printed(f"{reading}off", off, "off", judged, for_off, for_off, LOST_RENO)
+        rows += as_printed(f"{reading}on", on, "on", judged, for_rates, for_ros, LOST_RENO, ("no signals", off))
         rows += promised(f"{reading}on", on, paper if judged else model, ("no signals", off))
         rows += without_signals(f"{reading}off", off, on) if judged else []
         rows.append(row(f"{reading}on: AF_PHB_1 RoS of case D, more than off", "%", gain, on["D"], off["D"], paper=26.3, band=model(2),
@@ -239,7 +239,7 @@ CASE_B = "csa-reno10: at the border alpha stays high, or falls to its minimum, b
 def table3_reno():
     """The paper's TCP (RFC 2581) and the RTT that its losses imply; csa-reno10 has the same without signals."""
     off, on = (two("paper", signals, "2.5 ms", "reno") for signals in ("off", "on"))
-    rows = as_printed("on", on, "on", True, missed(CASE_B, "B"), missed(CASE_B, "B"), "unknown", off=("no signals", off))
+    rows = as_printed("on", on, "on", True, missed(CASE_B, "B"), missed(CASE_B, "B"), LOST_RENO, off=("no signals", off))
     return Experiment("csa-table3-reno", "Table 3 with signals: Reno, RTT 10 ms", rows, full_only=True, beyond=True, breaks="no signals")
 
 
