@@ -23,22 +23,9 @@ void reserve(const Host& host, int node, unsigned pages, std::ostream& out, std:
   warnings << fmt::format("node {} has no hugepages: {}\n", node, e.what());
 }
 
-// The NIC's current entry: PCI addresses change with the cards, names with the kernel's order.
-const Nic* find(const std::vector<Nic>& nics, const TakenNic& taken) {
-  const auto by = [&](auto same) {
-    const auto found = std::ranges::find_if(nics, same);
-    return found == nics.end() ? nullptr : &*found;
-  };
-  if (const Nic* nic = by([&](const Nic& n) { return !taken.mac.empty() && n.mac == taken.mac; })) return nic;
-  return by([&](const Nic& n) {
-    return !taken.pci.empty() && n.pci == taken.pci && (n.mac.empty() || taken.mac.empty());
-  });
-}
-
-void bring_up(const Host& host, const TakenNic& taken, const std::vector<Nic>& nics, std::ostream& out,
+void bring_up(const Host& host, const TakenNic& taken, const Nic* nic, std::ostream& out,
               std::ostream& warnings) {
   const std::string called = taken.name.empty() ? taken.pci : taken.name;
-  const Nic* const nic = find(nics, taken);
   if (!nic) {
     warnings << fmt::format("{} (PCI {}, MAC {}) is missing: its port stays closed\n", called, taken.pci,
                             taken.mac);
@@ -70,7 +57,8 @@ int boot(const Setup& setup, std::ostream& out, std::ostream& warnings) try {
   const MachineFile machine = read_machine_file(host);
   for (const auto& [node, pages] : machine.hugepages) reserve(host, node, pages, out, warnings);
   const auto nics = find_nics(host, setup.ssh);
-  for (const TakenNic& taken : machine.nics) bring_up(host, taken, nics, out, warnings);
+  const auto entries = present_entries(nics, machine);
+  for (std::size_t i = 0; i < entries.size(); ++i) bring_up(host, machine.nics[i], entries[i], out, warnings);
   return 0;
 } catch (const std::runtime_error& e) {
   warnings << e.what() << '\n';  // the router reports what is missing; the rest of the boot continues

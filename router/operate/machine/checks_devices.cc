@@ -24,13 +24,12 @@ Ports pci_ports(const HostFacts& p) {
   return p.ports_with({Kind::pci});
 }
 
-// The NIC's entry in /etc/surety/machine.yaml, with its name or address at that time, found by MAC.
+// The NIC that had this name or address at the time of setup, where its MAC address is seen elsewhere now.
 const Nic* moved(const HostFacts& p, const std::string& device) {
-  for (const TakenNic& t : p.machine.nics)
-    if ((t.name == device || t.pci == device) && !t.mac.empty()) {
-      const auto now = std::ranges::find(p.nics, t.mac, &Nic::mac);
-      return now == p.nics.end() ? nullptr : &*now;
-    }
+  const auto entries = present_entries(p.nics, p.machine);
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (const TakenNic& t = p.machine.nics[i]; t.name == device || t.pci == device)
+      return entries[i] != nullptr && !entries[i]->mac.empty() ? entries[i] : nullptr;
   return nullptr;
 }
 

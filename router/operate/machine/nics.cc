@@ -151,4 +151,23 @@ std::string nic_table(const std::vector<Nic>& nics) {
   return table.text();
 }
 
+std::vector<const Nic*> present_entries(const std::vector<Nic>& nics, const MachineFile& machine) {
+  std::vector<const Nic*> entries(machine.nics.size());
+  const auto match = [&](auto same) {
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      for (const Nic& nic : nics)
+        if (entries[i] == nullptr && std::ranges::count(entries, &nic) == 0 && same(nic, machine.nics[i]))
+          entries[i] = &nic;
+  };
+  const auto has_mac = [](const Nic& n, const TakenNic& t) { return !t.mac.empty() && n.mac == t.mac; };
+  match([&](const Nic& n, const TakenNic& t) {
+    return has_mac(n, t) && (t.pci.empty() ? n.name == t.name : n.pci == t.pci);
+  });
+  match(has_mac);
+  match([](const Nic& n, const TakenNic& t) {
+    return !t.pci.empty() && n.pci == t.pci && (n.mac.empty() || t.mac.empty());
+  });
+  return entries;
+}
+
 }  // namespace surety::machine

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "router/operate/machine/host.h"
+#include "router/operate/machine/resources.h"
 
 namespace surety::machine {
 
@@ -35,6 +36,12 @@ struct Nic {
 std::vector<Nic> find_nics(const Host& host, const std::optional<std::string>& ssh_connection);
 
 std::string nic_table(const std::vector<Nic>& nics);
+
+// Returns the present entries of the NICs that setup has taken, by their numbers in the file; nullptr: it is
+// missing. The MAC address decides, since PCI addresses change with the cards and names with the kernel's
+// order; among NICs with one MAC address the place. A NIC without an interface has no MAC address: its PCI
+// address decides.
+std::vector<const Nic*> present_entries(const std::vector<Nic>& nics, const MachineFile& machine);
 
 // Interfaces of the default route, or of the way to a user connected by SSH; with those below them (members
 // of a bond, the device of a VLAN), and for a tunnel each interface that has a gateway. Each with the reason.

@@ -17,16 +17,16 @@ namespace surety::machine {
 namespace {
 
 // NIC drivers for which DPDK's drivers need the device exclusively.
-constexpr std::string_view kDriven[] = {"e1000",   "e1000e", "igb",  "igbvf", "igc",        "ixgbe",
-                                        "ixgbevf", "i40e",   "iavf", "ice",   "ena",        "vmxnet3",
-                                        "bnxt_en", "qede",   "enic", "cxgb4", "virtio_net", "vfio-pci"};
+constexpr std::string_view kDriven[] = {
+    "e1000", "e1000e",  "igb",     "igbvf", "igc",  "ixgbe", "ixgbevf", "i40e",       "iavf",    "ice",
+    "ena",   "vmxnet3", "bnxt_en", "qede",  "enic", "cxgb4", "gve",     "virtio_net", "vfio-pci"};
 
 std::string name_of(const Nic& nic) {
   return nic.name.empty() ? nic.pci : nic.name;
 }
 
-// Why vfio-pci cannot have it; empty: it can.
-std::string against_vfio(const Host& host, const Nic& nic, const std::vector<Nic>& chosen) {
+// Why vfio-pci cannot have it, whatever its IOMMU group has; empty: it can.
+std::string against_alone(const Host& host, const Nic& nic) {
   if (nic.pci.empty()) return "it is not a PCI device";
   if (!has_iommu(host))
     return "the IOMMU is off (`intel_iommu=on` or `amd_iommu=on` for the kernel, and the firmware's setting)";
@@ -35,9 +35,19 @@ std::string against_vfio(const Host& host, const Nic& nic, const std::vector<Nic
   if (bypasses_iommu(host, nic.pci))
     return "its host does not offer VIRTIO_F_ACCESS_PLATFORM, so it bypasses the IOMMU (QEMU: "
            "`iommu_platform=on`)";
-  for (const auto& other : group_companions(host, nic.pci))
-    if (std::ranges::none_of(chosen, [&](const Nic& n) { return n.pci == other; }))
+  return {};
+}
+
+// Why vfio-pci cannot have it, which gets a group as a whole or not at all; empty: it can.
+std::string against_vfio(const Host& host, const Nic& nic, const std::vector<Nic>& chosen) {
+  if (std::string why = against_alone(host, nic); !why.empty()) return why;
+  for (const auto& other : group_companions(host, nic.pci)) {
+    const auto found = std::ranges::find(chosen, other, &Nic::pci);
+    if (found == chosen.end())
       return fmt::format("{} is in the same IOMMU group and would be taken with it", other);
+    if (const std::string why = against_alone(host, *found); !why.empty())
+      return fmt::format("{} is in the same IOMMU group and stays with the kernel: {}", other, why);
+  }
   return {};
 }
 
@@ -79,24 +89,28 @@ bool is_operators(const Host& host, const std::string& file) {
   return !parsed.ok() || parsed.config->port_count() > 0;
 }
 
+// For two routers, since `surety upgrade` has the old and the new process at the same time.
 void plan_hugepages(const Host& host, const std::vector<int>& nodes, const SetupOptions& options,
                     std::uint64_t bytes, Plan& plan) {
   const bool pci = std::ranges::any_of(plan.devices, [](const auto& d) { return d.starts_with("pci"); });
   constexpr unsigned kSpare = 64;  // reserve for a reload, or a tool beside the router
-  const auto pages = options.hugepages.value_or(
-      static_cast<unsigned>((bytes + kHugepageBytes - 1) / kHugepageBytes) + kSpare);
+  const auto needed = static_cast<unsigned>((bytes + kHugepageBytes - 1) / kHugepageBytes);
+  const unsigned pages = options.hugepages.value_or(2 * needed + kSpare);
   auto shared = share_hugepages(host, pages, nodes);
   unsigned sum = 0;
   for (const auto& [node, part] : shared) sum += part;
-  if (sum >= pages || pci || options.hugepages) {
+  if (sum >= pages || sum >= needed + kSpare || pci || options.hugepages) {
     if (sum < pages)
       plan.notes.push_back(fmt::format(
-          "only {} of {} hugepages are reserved: more would exceed half of the free memory", sum, pages));
+          "only {} of {} hugepages are reserved: more would exceed half of the free memory{}", sum, pages,
+          options.hugepages
+              ? ""
+              : fmt::format("; `surety upgrade` needs {}, a restart does not", 2 * needed + kSpare)));
     plan.machine.hugepages = std::move(shared);
   } else {
     plan.notes.push_back(fmt::format(
         "no hugepages: {} would exceed half of the free memory; the router runs without them, slower",
-        pages));
+        needed + kSpare));
   }
 }
 
@@ -131,7 +145,8 @@ std::vector<Nic> chosen_nics(const std::vector<Nic>& nics, const SetupOptions& o
     if (!nic->kept.empty())
       throw std::runtime_error(fmt::format(
           "{} {}: it is not taken, since this machine could become unreachable", wanted, nic->kept));
-    if (std::ranges::count(chosen, nic->mac, &Nic::mac) == 0 || nic->mac.empty()) chosen.push_back(*nic);
+    if (std::ranges::none_of(chosen, [&](const Nic& n) { return n.name == nic->name && n.pci == nic->pci; }))
+      chosen.push_back(*nic);
   }
   return chosen;
 }

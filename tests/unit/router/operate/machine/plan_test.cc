@@ -33,7 +33,7 @@ TEST(Plan, TakesWhatIsFree) {
   FakeMachine m;
   const Plan p = plan(m);
   EXPECT_THAT(p.devices, ElementsAre("af_xdp eth1", "af_xdp eth2"));
-  EXPECT_EQ(p.machine.hugepages, (std::map<int, unsigned>{{0, 164}}));
+  EXPECT_EQ(p.machine.hugepages, (std::map<int, unsigned>{{0, 264}}));
   EXPECT_EQ(p.machine.nics[0], (TakenNic{"eth1", "0000:01:00.0", "02:00:00:00:00:01", ""}));
   EXPECT_TRUE(p.machine.isolated.empty());
 }
@@ -70,6 +70,27 @@ TEST(Plan, AGroupGoesAsAWhole) {
   EXPECT_THAT(p.notes.front(), HasSubstr("0000:00:03.0 is in the same IOMMU group"));
 }
 
+TEST(Plan, AGroupStaysWithTheKernelIfOneOfItsNicsDoes) {
+  FakeMachine m;
+  iommu(m);
+  m.driver("0000:02:00.0", "8139cp");
+  m.put("/sys/kernel/iommu_groups/1/devices/0000:02:00.0", "");
+  const Plan p = plan(m);
+  EXPECT_THAT(p.devices, ElementsAre("af_xdp eth1", "af_xdp eth2"));
+  EXPECT_THAT(
+      p.notes.front(),
+      HasSubstr("0000:02:00.0 is in the same IOMMU group and stays with the kernel: DPDK has no driver"));
+}
+
+TEST(Plan, TakesEachNicOnceAlsoWithTheMacAddressOfAnother) {
+  FakeMachine m;
+  iommu(m);
+  m.interface("eth2", "02:00:00:00:00:01");
+  SetupOptions options;
+  options.ports = {"eth1", "0000:01:00.0", "eth2"};
+  EXPECT_THAT(plan(m, options).devices, ElementsAre("pci 0000:01:00.0", "pci 0000:02:00.0"));
+}
+
 TEST(Plan, WithoutAnIommuVfioIsRefused) {
   FakeMachine m;
   SetupOptions options;
@@ -104,6 +125,10 @@ TEST(Plan, TakesNoMoreThanHalfOfTheMemory) {
   FakeMachine m;
   m.memory(0, 400'000);
   EXPECT_TRUE(plan(m).machine.hugepages.empty());
+  m.memory(0, 800'000);
+  EXPECT_EQ(plan(m).machine.hugepages.at(0), 195U) << "enough for a router";
+  EXPECT_THAT(plan(m).notes.back(), HasSubstr("`surety upgrade` needs 264"));
+  m.memory(0, 400'000);
   SetupOptions options;
   options.hugepages = 500;
   EXPECT_EQ(plan(m, options).machine.hugepages.at(0), 97U);

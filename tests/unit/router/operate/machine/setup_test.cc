@@ -67,7 +67,7 @@ TEST(Setup, DoesAllAndUndoesAll) {
   m.put("/etc/surety/surety.yaml", "version: 1\nports: {}\n");
   const auto before = files(m);
   const std::string said = set_up_with(asked(m));
-  EXPECT_EQ(m.hugepages(0), "164");
+  EXPECT_EQ(m.hugepages(0), "264");
   EXPECT_THAT(m.text(kGrubFile), HasSubstr("isolcpus=2,3 nohz_full=2,3 rcu_nocbs=2,3"));
   EXPECT_THAT(m.text("/etc/surety/surety.yaml"), HasSubstr("device: pci 0000:02:00.0"));
   EXPECT_EQ(read_machine_file(m.host()).nics.size(), 2U);
@@ -269,6 +269,30 @@ TEST(Boot, WhatIsGoneIsAWarning) {
   EXPECT_THAT(warnings, HasSubstr("eth1 (PCI 0000:01:00.0, MAC 02:00:00:00:00:01) is missing"));
   EXPECT_THAT(warnings, HasSubstr("eth2 is named eth9 now"));
   EXPECT_EQ(m.hugepages(0), "100");
+}
+
+TEST(Boot, BindsEachOfTwoNicsWithOneMacAddress) {
+  FakeMachine m;
+  MachineFile both = taken("vfio-pci");
+  both.nics[1].mac = both.nics[0].mac;
+  m.put(kMachineFile, text_of(both));
+  m.interface("eth2", both.nics[0].mac);
+  m.put("/sys/bus/pci/drivers/vfio-pci/bind", "");
+  m.put("/sys/bus/pci/drivers/ixgbe/unbind", "");
+  booted(m);
+  for (const char* pci : {"0000:01:00.0", "0000:02:00.0"})
+    EXPECT_EQ(m.text(fs::path("/sys/bus/pci/devices") / pci / "driver_override"), "vfio-pci") << pci;
+
+  for (const char* name : {"eth1", "eth2"}) m.remove(fs::path("/sys/class/net") / name);
+  for (const char* pci : {"0000:01:00.0", "0000:02:00.0"}) m.remove(fs::path("/sys/bus/pci/devices") / pci);
+  m.nic("eth5", "0000:05:00.0", both.nics[0].mac, "ixgbe");
+  m.nic("eth6", "0000:06:00.0", both.nics[0].mac, "ixgbe");
+  const std::string warnings = booted(m).second;
+  EXPECT_THAT(warnings, HasSubstr("eth1 is at 0000:05:00.0 now, not at 0000:01:00.0"));
+  EXPECT_THAT(warnings, HasSubstr("eth2 is at 0000:06:00.0 now, not at 0000:02:00.0"));
+  m.remove("/sys/class/net/eth6");
+  m.remove("/sys/bus/pci/devices/0000:06:00.0");
+  EXPECT_THAT(booted(m).second, HasSubstr("eth2 (PCI 0000:02:00.0, MAC 02:00:00:00:00:01) is missing"));
 }
 
 TEST(Boot, DoesNotTakeTheWayToThisMachine) {
