@@ -16,6 +16,7 @@
 #include <array>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -35,8 +36,9 @@ constexpr std::uint64_t kMega = 1 << 20;
 constexpr std::uint64_t kHugepage = 2 * kMega, kPage = 4096;
 constexpr std::uint64_t kOfRing = 16;  // bytes of the pool's ring for each buffer: a power of two of pointers
 
-std::uint64_t free_hugepages() {
-  std::ifstream f("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages");
+// `which`: free_hugepages, nr_hugepages.
+std::uint64_t hugepages(const std::string& which) {
+  std::ifstream f("/sys/kernel/mm/hugepages/hugepages-2048kB/" + which);
   std::uint64_t n = 0;
   f >> n;
   return f ? n : 0;
@@ -123,7 +125,8 @@ std::size_t count_workers(const config::Config& c) {
 
 bool choose_hugepages(const config::Config& c, std::string& note) {
   if (c.dpdk.hugepages == config::Dpdk::Hugepages::off) return false;
-  const std::uint64_t needed = (memory_of(c, kHugepage) + kHugepage - 1) / kHugepage, free = free_hugepages();
+  const std::uint64_t needed = (memory_of(c, kHugepage) + kHugepage - 1) / kHugepage;
+  const std::uint64_t free = hugepages("free_hugepages"), all = hugepages("nr_hugepages");
   if (free >= needed && can_have_hugepages(needed)) return true;
   const std::string there =
       free < needed
@@ -132,7 +135,9 @@ bool choose_hugepages(const config::Config& c, std::string& note) {
                 "{} hugepages of 2 MB are free, but this process cannot get the {} that are needed: "
                 "other processes have reserved them, or a limit of its cgroup (hugetlb) is lower",
                 free, needed);
-  const std::string mend = fmt::format("`echo {} > /proc/sys/vm/nr_hugepages`", needed + 64);
+  // Others keep theirs.
+  const std::string mend =
+      fmt::format("`echo {} > /proc/sys/vm/nr_hugepages`", all - std::min(free, all) + needed + 64);
   if (c.dpdk.hugepages == config::Dpdk::Hugepages::on)
     throw std::runtime_error(
         fmt::format("{}; {} reserves them, `dpdk: {{hugepages: off}}` runs without", there, mend));
@@ -142,25 +147,17 @@ bool choose_hugepages(const config::Config& c, std::string& note) {
   return false;
 }
 
-namespace {
-
-// EAL refuses a list of blocked devices beside one of allowed devices.
-bool has_block_list(const std::vector<std::string>& arguments) {
-  return std::ranges::any_of(arguments,
-                             [](const auto& a) { return a.starts_with("-b") || a.starts_with("--block"); });
-}
-
-// EAL opens the devices of ports alone, since vfio-pci may have those of another router, too. EAL fails where
-// it can open none, unless a device is allowed for which it has no driver: the root of the bus. The new
-// process of `surety upgrade` starts while the old one has the devices.
-void allow_ports(const config::Config& c, EalPlan& plan) {
-  plan.arguments.insert(plan.arguments.end(), {"--allow", "0000:00:00.0"});
+std::vector<std::string> device_list(const config::Config& c) {
+  if (!has_kind(c, config::Device::Kind::pci)) return {"--no-pci"};
+  // EAL refuses a list of blocked devices beside one of allowed devices.
+  if (std::ranges::any_of(c.dpdk.extra,
+                          [](const auto& a) { return a.starts_with("-b") || a.starts_with("--block"); }))
+    return {};
+  std::vector<std::string> list{"--allow", "0000:00:00.0"};
   for (const config::Port& port : c.ports)
-    if (port.device.kind == config::Device::Kind::pci)
-      plan.arguments.insert(plan.arguments.end(), {"--allow", port.device.name});
+    if (port.device.kind == config::Device::Kind::pci) list.insert(list.end(), {"--allow", port.device.name});
+  return list;
 }
-
-}  // namespace
 
 EalPlan plan_eal(const config::Config& c) {
   if (needs_privilege(c) && geteuid() != 0)
@@ -188,10 +185,10 @@ EalPlan plan_eal(const config::Config& c) {
   }
   // Without a DMA device no physical addresses are needed, nor the privilege to read them.
   if (!has_kind(c, config::Device::Kind::pci))
-    for (const char* a : {"--no-pci", "--iova-mode", "va"}) plan.arguments.emplace_back(a);
+    for (const char* a : {"--iova-mode", "va"}) plan.arguments.emplace_back(a);
   // The first entry of a device counts: an operator's may have parameters.
   plan.arguments.insert(plan.arguments.end(), c.dpdk.extra.begin(), c.dpdk.extra.end());
-  if (has_kind(c, config::Device::Kind::pci) && !has_block_list(c.dpdk.extra)) allow_ports(c, plan);
+  std::ranges::copy(device_list(c), std::back_inserter(plan.arguments));
   return plan;
 }
 

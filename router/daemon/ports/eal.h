@@ -39,6 +39,11 @@ std::size_t count_workers(const config::Config& c);
 // there are not enough; `note`: why it runs without.
 bool choose_hugepages(const config::Config& c, std::string& note);
 
+// Returns EAL's arguments for the devices that it opens at its start: those of PCI ports alone, since
+// vfio-pci may have those of another router, too. EAL fails where it can open none, as beside the old process
+// of an upgrade, unless a device without a driver is allowed: the root of the bus.
+std::vector<std::string> device_list(const config::Config& c);
+
 EalPlan plan_eal(const config::Config& c);
 void start_eal(const EalPlan& plan);
 

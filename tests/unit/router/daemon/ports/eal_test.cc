@@ -58,6 +58,17 @@ TEST(Eal, ManyWorkersHaveMemoryForTheirRings) {
   EXPECT_LT(fabric_bytes(1, 8), 1u << 20) << "one worker has next to none";
 }
 
+TEST(Eal, OpensTheDevicesOfItsPortsAlone) {
+  using Words = std::vector<std::string>;
+  config::Config c = ports(2);
+  EXPECT_EQ(device_list(c), Words{"--no-pci"});
+  c.ports[1].device.kind = config::Device::Kind::pci;
+  c.ports[1].device.name = "0000:02:00.0";
+  EXPECT_EQ(device_list(c), (Words{"--allow", "0000:00:00.0", "--allow", "0000:02:00.0"}));
+  c.dpdk.extra = {"--block=0000:03:00.0"};
+  EXPECT_EQ(device_list(c), Words{});
+}
+
 TEST(Eal, AllCoresButTheFirstWorkByDefault) {
   EXPECT_EQ(default_workers({3}), std::vector<unsigned>{3});
   EXPECT_EQ(default_workers({0, 1, 4}), (std::vector<unsigned>{1, 4}));
