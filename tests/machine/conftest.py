@@ -20,3 +20,10 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if (long := item.get_closest_marker("long")) and not config.getoption("--long"):
             item.add_marker(pytest.mark.skip(reason=f"only with --long: {long.args[0]}"))
+
+
+def pytest_terminal_summary(terminalreporter):
+    from vm import BOOTED
+    if BOOTED:
+        terminalreporter.section("booted")
+        terminalreporter.write_line("\n".join(BOOTED))

@@ -4,6 +4,7 @@ import collections
 import contextlib
 import itertools
 import json
+import os
 import pathlib
 import select
 import shlex
@@ -17,11 +18,12 @@ from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HERE = ROOT / "build/machine"
+HERE = pathlib.Path(os.environ.get("MACHINE", ROOT / "build/machine"))  # the image, its key, the packages
 FIRMWARE = pathlib.Path("/usr/share/OVMF")
 BOOT = 400  # s: 60 on an idle machine
 COMMAND = 300
 Done = collections.namedtuple("Done", "status output")
+BOOTED = []  # a line for each machine: what it is
 _numbers = itertools.count(1)
 
 
@@ -78,26 +80,28 @@ class Peer:
 
 
 class Nic:
-    """kind: a device of QEMU, with its options (`virtio-net-pci,mq=on`)."""
+    """kind: a device of QEMU, with its options (`virtio-net-pci,mq=on`). bridge: the name of one of the Vm's, behind which all devices
+    have one IOMMU group; otherwise the NIC has a root port of its own."""
 
-    def __init__(self, kind, peer):
-        self.kind, self.peer, self.id = kind, peer, f"nic{next(_numbers)}"
-        self.mac = f"52:54:00:00:00:{int(self.id[3:]) % 256:02x}"
+    def __init__(self, kind, peer, mac=None, bridge=None):
+        self.kind, self.peer, self.id, self.bridge = kind, peer, f"nic{next(_numbers)}", bridge
+        self.mac = mac or f"52:54:00:00:00:{int(self.id[3:]) % 256:02x}"
 
     def arguments(self, slot):
-        peer = self.peer
+        peer, port = self.peer, f"port-{self.id}"
         queues = ",iommu_platform=on,disable-legacy=on" if self.kind.startswith("virtio") else ""
+        place = f"bus={self.bridge},addr=0x{slot:x}" if self.bridge else f"bus={port}"
         return ["-netdev", f"socket,id={self.id},udp=127.0.0.1:{peer.local},localaddr=127.0.0.1:{peer.remote}",
-                "-device", f"pcie-root-port,id=port-{self.id},chassis={slot},addr=0x{slot:x}",
-                "-device", f"{self.kind}{queues},id=device-{self.id},netdev={self.id},mac={self.mac},bus=port-{self.id},romfile="]
+                *([] if self.bridge else ["-device", f"pcie-root-port,id={port},chassis={slot},addr=0x{slot:x}"]),
+                "-device", f"{self.kind}{queues},id=device-{self.id},netdev={self.id},mac={self.mac},{place},romfile="]
 
 
 class Vm:
     """`with Vm(directory, nics) as vm: vm("surety --version")`. Its disk lies over the image, which stays as it is; `power_cut()` ends
-    the machine at once, and `boot()` starts it again from its disk."""
+    the machine at once, and `boot()` starts it again from its disk. `more`: arguments of QEMU."""
 
-    def __init__(self, directory, nics=(), memory=2560, image=HERE / "disk.raw"):
-        self.directory, self.nics, self.memory = pathlib.Path(directory), list(nics), memory
+    def __init__(self, directory, nics=(), memory=3584, image=HERE / "disk.raw", more=()):
+        self.directory, self.nics, self.memory, self.more = pathlib.Path(directory), list(nics), memory, list(more)
         self.disk = self.directory / "disk.qcow2"
         subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", str(image), str(self.disk), "8G"], check=True)
         self.variables = self.directory / "variables.fd"
@@ -112,7 +116,9 @@ class Vm:
                  "-drive", f"if=pflash,format=raw,file={self.variables}",
                  "-drive", f"if=none,id=disk,format=qcow2,file={self.disk}", "-device", "virtio-blk-pci,drive=disk,addr=0x2,bootindex=1",
                  "-netdev", f"user,id=ssh,hostfwd=tcp:127.0.0.1:{self.port}-:22", "-device", "e1000e,netdev=ssh,addr=0x3,romfile=",
-                 "-device", "virtio-rng-pci,addr=0x4"]
+                 "-device", "virtio-rng-pci,addr=0x4", *self.more]
+        for number, bridge in enumerate(dict.fromkeys(nic.bridge for nic in self.nics if nic.bridge), 24):
+            words += ["-device", f"pcie-pci-bridge,id={bridge},addr=0x{number:x}"]
         for slot, nic in enumerate(self.nics, 8):
             words += nic.arguments(slot)
         return words
@@ -215,7 +221,10 @@ class Vm:
         self._leave()
 
     def __enter__(self):
-        self.boot()
+        seconds = self.boot()
+        system = self(". /etc/os-release; echo $PRETTY_NAME, kernel $(uname -r), $(systemctl --version | sed -n '1s/ (.*//p'), "
+                      "$(dpkg-query -W -f '${Package} ${Version}, ' surety 'librte-eal*')").strip(" ,\n")
+        BOOTED.append(f"{system}; {', '.join(nic.kind.split(',')[0] for nic in self.nics)}; {seconds:.0f} s until SSH")
         return self
 
     def __exit__(self, *_):
