@@ -264,9 +264,21 @@ void Control::on(const LinkEvent& event) {
   watch_.on(event, clock_.now());
   virtual_macs_.on(event);
   // Packets beyond a lower MTU are counted as dropped before the workers have the next snapshot.
-  const ControlPort* const c = links_.link_with(event.ifindex);
+  ControlPort* const c = links_.link_with(event.ifindex);
   if (c != nullptr && !c->twin && c->index < devices_.size() && devices_[c->index] != nullptr)
     devices_[c->index]->limit_frames(event.mtu);
+  if (c != nullptr && c->twin && event.up && event.mac != c->mac) keep_mac(*c);
+}
+
+// systemd-udevd gives a new device a MAC address of its own (MACAddressPolicy), if it looks before the router
+// has set one, and may write it afterwards. Neighbors would then send to an address that the NIC does not
+// accept.
+void Control::keep_mac(ControlPort& c) {
+  try {
+    c.twin->set_mac(c.mac);
+  } catch (const std::runtime_error& e) {
+    spdlog::warn("{}: {}", links_.name_of(c), e.what());
+  }
 }
 
 void Control::on(const AddressEvent& event) {

@@ -115,6 +115,7 @@ class Control : public NetlinkMonitor::Handler {
   void accept_virtual_macs();
   void wait(Duration patience);
   void resolve_gateways();
+  void keep_mac(ControlPort& c);
 
   const std::span<const std::unique_ptr<DpdkPort>> devices_;  // indexed by port; nullptr: not open
   TscClock clock_;

@@ -89,6 +89,13 @@ def test_the_twin_has_the_ports_name_address_and_mtu(chain):
     assert "fe80::" in text
 
 
+def test_the_twin_keeps_the_ports_mac_address(chain):
+    """systemd-udevd writes another one to devices that are new (MACAddressPolicy)."""
+    own = chain.edge.mac("wan0")
+    chain.edge.ip("link", "set", "wan0", "address", "02:00:00:00:99:99")
+    wait_for(lambda: chain.edge.mac("wan0") == own)
+
+
 @pytest.mark.parametrize("address", ["10.2.0.254", "2001:db8:2::fe"])
 def test_the_kernel_pings_the_other_router_over_memif(chain, address):
     assert ping(chain.core, address) == {64}
