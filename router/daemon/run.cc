@@ -65,7 +65,7 @@ void forward(config::ParseResult parsed, const std::string& file, bool take_over
   config::Config& config = *parsed.config;
   std::unique_ptr<ProcessLock> lock;
   std::unique_ptr<OldProcess> old_process = old_process_of(config.router.name, take_over, lock);
-  const EalPlan plan = plan_eal(config);
+  const EalPlan plan = plan_eal(config, old_process != nullptr);
   if (old_process && old_process->facts().hugepages && !plan.hugepages)
     throw std::runtime_error(
         "too few hugepages are free for the old and the new process together; restart the router");

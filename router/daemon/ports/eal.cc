@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <span>
@@ -147,7 +148,27 @@ bool choose_hugepages(const config::Config& c, std::string& note) {
   return false;
 }
 
-std::vector<std::string> device_list(const config::Config& c) {
+namespace {
+
+// Devices of uio, and of VFIO without an IOMMU, need physical addresses. EAL decides so by the devices that
+// it opens.
+const char* iova_mode(const config::Config& c) {
+  std::string unsafe;
+  std::ifstream("/sys/module/vfio/parameters/enable_unsafe_noiommu_mode") >> unsafe;
+  const bool uio = any_device(c, [](const config::Device& d) {
+    if (d.kind != config::Device::Kind::pci) return false;
+    const std::string address =
+        d.name.size() < std::string_view("0000:00:00.0").size() ? "0000:" + d.name : d.name;
+    std::error_code none;
+    const auto driver = std::filesystem::read_symlink("/sys/bus/pci/devices/" + address + "/driver", none);
+    return driver.filename().string().find("uio") != std::string::npos;
+  });
+  return uio || unsafe == "Y" ? "pa" : "va";
+}
+
+}  // namespace
+
+std::vector<std::string> device_list(const config::Config& c, bool taken) {
   if (!has_kind(c, config::Device::Kind::pci)) return {"--no-pci"};
   // EAL refuses a list of blocked devices beside one of allowed devices.
   if (std::ranges::any_of(c.dpdk.extra,
@@ -155,11 +176,12 @@ std::vector<std::string> device_list(const config::Config& c) {
     return {};
   std::vector<std::string> list{"--allow", "0000:00:00.0"};
   for (const config::Port& port : c.ports)
-    if (port.device.kind == config::Device::Kind::pci) list.insert(list.end(), {"--allow", port.device.name});
+    if (port.device.kind == config::Device::Kind::pci && !taken)
+      list.insert(list.end(), {"--allow", port.device.name});
   return list;
 }
 
-EalPlan plan_eal(const config::Config& c) {
+EalPlan plan_eal(const config::Config& c, bool devices_taken) {
   if (needs_privilege(c) && geteuid() != 0)
     throw std::runtime_error(
         "these ports need root (CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF); run `sudo surety run ...`");
@@ -186,9 +208,11 @@ EalPlan plan_eal(const config::Config& c) {
   // Without a DMA device no physical addresses are needed, nor the privilege to read them.
   if (!has_kind(c, config::Device::Kind::pci))
     for (const char* a : {"--iova-mode", "va"}) plan.arguments.emplace_back(a);
+  else if (devices_taken)
+    for (const char* a : {"--iova-mode", iova_mode(c)}) plan.arguments.emplace_back(a);
   // The first entry of a device counts: an operator's may have parameters.
   plan.arguments.insert(plan.arguments.end(), c.dpdk.extra.begin(), c.dpdk.extra.end());
-  std::ranges::copy(device_list(c), std::back_inserter(plan.arguments));
+  std::ranges::copy(device_list(c, devices_taken), std::back_inserter(plan.arguments));
   return plan;
 }
 

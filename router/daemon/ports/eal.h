@@ -40,11 +40,12 @@ std::size_t count_workers(const config::Config& c);
 bool choose_hugepages(const config::Config& c, std::string& note);
 
 // Returns EAL's arguments for the devices that it opens at its start: those of PCI ports alone, since
-// vfio-pci may have those of another router, too. EAL fails where it can open none, as beside the old process
-// of an upgrade, unless a device without a driver is allowed: the root of the bus.
-std::vector<std::string> device_list(const config::Config& c);
+// vfio-pci may have those of another router, too; none where the old process of an upgrade drives them
+// (`taken`): the ports open them once it has closed them. EAL fails where it can open none, unless a device
+// without a driver is allowed: the root of the bus.
+std::vector<std::string> device_list(const config::Config& c, bool taken);
 
-EalPlan plan_eal(const config::Config& c);
+EalPlan plan_eal(const config::Config& c, bool devices_taken = false);
 void start_eal(const EalPlan& plan);
 
 std::string file_prefix(const std::string& router_name);

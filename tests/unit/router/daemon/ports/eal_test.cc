@@ -61,12 +61,13 @@ TEST(Eal, ManyWorkersHaveMemoryForTheirRings) {
 TEST(Eal, OpensTheDevicesOfItsPortsAlone) {
   using Words = std::vector<std::string>;
   config::Config c = ports(2);
-  EXPECT_EQ(device_list(c), Words{"--no-pci"});
+  EXPECT_EQ(device_list(c, false), Words{"--no-pci"});
   c.ports[1].device.kind = config::Device::Kind::pci;
   c.ports[1].device.name = "0000:02:00.0";
-  EXPECT_EQ(device_list(c), (Words{"--allow", "0000:00:00.0", "--allow", "0000:02:00.0"}));
+  EXPECT_EQ(device_list(c, false), (Words{"--allow", "0000:00:00.0", "--allow", "0000:02:00.0"}));
+  EXPECT_EQ(device_list(c, true), (Words{"--allow", "0000:00:00.0"})) << "the old process has it";
   c.dpdk.extra = {"--block=0000:03:00.0"};
-  EXPECT_EQ(device_list(c), Words{});
+  EXPECT_EQ(device_list(c, false), Words{});
 }
 
 TEST(Eal, AllCoresButTheFirstWorkByDefault) {
