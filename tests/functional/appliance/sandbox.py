@@ -31,7 +31,7 @@ OF_THE_MANAGER = {"Type", "NotifyAccess", "ExecStart", "ExecReload", "WatchdogSe
                   "RestartSec", "RestartSteps", "RestartMaxDelaySec", "RuntimeDirectoryPreserve", "SystemCallErrorNumber"}
 APPLIED = {"RuntimeDirectory", "StateDirectory", "ConfigurationDirectory", "UnsetEnvironment", "UMask", "OOMScoreAdjust", "LimitMEMLOCK",
            "LimitNOFILE", "LimitCORE", "CapabilityBoundingSet", "NoNewPrivileges", "ProtectSystem", "ReadWritePaths", "ProtectHome",
-           "PrivateTmp", "PrivateMounts", "ProtectKernelModules", "ProtectKernelLogs", "ProtectControlGroups", "LockPersonality",
+           "TemporaryFileSystem", "PrivateMounts", "ProtectKernelModules", "ProtectKernelLogs", "ProtectControlGroups", "LockPersonality",
            "MemoryDenyWriteExecute", "RestrictNamespaces", "RestrictRealtime", "RestrictAddressFamilies", "SystemCallArchitectures",
            "SystemCallFilter", "CPUAffinity", "Environment"}
 
@@ -135,10 +135,9 @@ class Sandbox:
                 os.makedirs(f"{place}/{name}", 0o755, exist_ok=True)
                 if kind != "Configuration":
                     writable.append(pathlib.Path(f"{place}/{name}"))
-        if self.on("PrivateTmp"):
-            for path in ("/tmp", "/var/tmp"):
-                mount("tmpfs", path, "tmpfs", 0, "mode=1777")
-                writable.append(pathlib.Path(path))
+        for path, _, options in (word.partition(":") for word in self.words("TemporaryFileSystem")):
+            mount("tmpfs", path, "tmpfs", 0, options)
+            writable.append(pathlib.Path(path))
         hidden = (["/home", "/root", "/run/user"] if self.on("ProtectHome") else []) + \
             (["/usr/lib/modules"] if self.on("ProtectKernelModules") else [])
         for path in filter(os.path.isdir, hidden):
