@@ -200,7 +200,10 @@ class Flood {
   void half_known() {
     Row& row = table_("half of a vector new");
     std::uint32_t stranger = options_.flows;
-    while (stage_->flows().size() + kBurst < options_.flows) {
+    // The flows are all of one customer, who gets no more than a part of the table
+    // (conditioners/customer_limits.h).
+    for (std::size_t before = 0; stage_->flows().size() > before;) {
+      before = stage_->flows().size();
       bool fresh = false;
       fill([&] { return (fresh = !fresh) ? stranger++ : any(options_.flows); });
       classify(row);
@@ -222,7 +225,8 @@ class Flood {
     stage_ = std::make_unique<ClassifyStage>(snapshot_, counters_, services_, sources_, filters_, disposal_,
                                              1, now_);
     std::uint32_t next = 0;
-    while (stage_->flows().size() < options_.flows) {
+    for (std::size_t before = 0; next == 0 || stage_->flows().size() > before;) {
+      before = stage_->flows().size();
       fill([&] { return next++; });
       stage_->run(v_, 0, now_);
     }
