@@ -98,15 +98,24 @@ def test_it_says_how_to_get_hugepages_and_starts_by_itself_then(vm, set_up):
     forwards(vm, 0)
 
 
-def test_on_a_full_disk_it_starts_and_forwards(vm, set_up):
-    fill = "dd if=/dev/zero of=/var/filled bs=64k conv=notrunc oflag=append; df --output=avail / | tail -1"
+@pytest.fixture
+def fill(vm):
+    """Fills the disk, again where somebody has made room."""
+    def fill_again():
+        vm("dd if=/dev/zero of=/var/filled bs=64k conv=notrunc oflag=append", check=False)
+        assert vm("df --output=avail / | tail -1").strip() == "0"
     vm("journalctl --rotate --vacuum-size=1M; fallocate -l $(($(df --output=avail -B1 / | tail -1) * 9 / 10)) /var/filled")
-    assert vm(fill).split()[-1] == "0"
+    fill_again()
+    yield fill_again
+    vm("rm -f /var/filled")
+
+
+def test_on_a_full_disk_it_starts_and_forwards(vm, set_up, fill):
     restart(vm)
     forwards(vm)
     before = vm(f"cat {FILE}")
     vm(f"sed 's,10.10.4.1/24,10.10.4.1/24; 10.11.4.1/24,; s/;/,/' {FILE} >/run/new.yaml")
-    vm(fill)
+    fill()
     refused = vm.run("surety apply /run/new.yaml")
     assert refused.status != 0 and "space" in refused.output, refused
     assert vm(f"cat {FILE}") == before

@@ -18,7 +18,7 @@ from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HERE = pathlib.Path(os.environ.get("MACHINE", ROOT / "build/machine"))  # the image, its key, the packages
+HERE = pathlib.Path(os.environ.get("MACHINE", ROOT / "build/machine")).resolve()  # the image, its key, the packages
 FIRMWARE = pathlib.Path("/usr/share/OVMF")
 BOOT = 400  # s: 60 on an idle machine
 COMMAND = 300
