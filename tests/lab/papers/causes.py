@@ -23,7 +23,8 @@ BORDER = ("csa-reno10: with a common clock at the border alpha falls to its mini
 ROS_C = "open: tried Reno at RTT 10, 40 and 80 ms: 98.2 to 99.3"
 BETWEEN = ("open: the paper is between an average that stays while the queue is idle, 90 and 77, and one that decays, 66 and 59; tried a fifteenth of the "
            "decay, 71 and 60, the arrival counted, 88 and 80, and RTT 22 and 24 ms, 90 and 81")
-CLOCK_MISSED = {"fixed alpha 0.4": (None, missed(BETWEEN, 25, 30))}
+SEEDS = "open: from 49 to 87 by the seed, 71 in the mean of three seeds; nothing was tried"
+CLOCK_MISSED = {"fixed alpha 0.4": (None, missed(BETWEEN, 25, 30)), "fixed alpha 0.2": (None, missed(SEEDS, 30))}
 CLOCK_LOST = {
     "fixed alpha 0.4": ("open: the paper is between this and an independent model, which gives 4.14, 7.70 and 10.6; tried RTT 22 and 24 ms, the arrival "
                         "counted, buckets that hand out 98.7 % of their tokens as the paper's do: 4.8 to 6.0 at N = 20"),
