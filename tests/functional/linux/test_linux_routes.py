@@ -220,16 +220,18 @@ class Comparison:
             time.sleep(0.02)
 
     def _was_between(self, probe):
-        """Whether this history gave the probe's IPv6 prefix several gateways and a route without one: the list of router/daemon/linux/README.md."""
+        """Whether this history gave a prefix of the probe several gateways and a route without one, of one metric (router/daemon/linux/README.md)."""
         if ":" not in probe:
             return False
         gateways, others = collections.Counter(), set()
         for line in self.done:
             if (found := re.match(r"route (?:add|append|prepend|replace) (?:(?:unreachable|prohibit|blackhole|throw) )?(\S*:\S*/\d+)", line)) \
                     and ipaddress.ip_address(probe) in ipaddress.ip_network(found[1], strict=False):
-                gateways[found[1]] += line.count(" via ")
-                others |= set() if " via " in line else {found[1]}
-        return any(gateways[prefix] > 1 for prefix in others)
+                metric = re.search(r" metric (\d+)", line)
+                place = found[1], metric and metric[1]
+                gateways[place] += line.count(" via ")
+                others |= set() if " via " in line else {place}
+        return any(gateways[place] > 1 for place in others)
 
     def _is_named(self, probe, kernel, ours):
         """The list of router/daemon/linux/README.md."""
