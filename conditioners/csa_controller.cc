@@ -91,6 +91,7 @@ void AlphaClock::advance(Time now, Ratio alpha) {
   if (now <= real_) return;
   const auto elapsed = static_cast<std::uint64_t>((now - real_).count());
   real_ = now;
+  if (alpha < free_) below_ = now;
   // elapsed * alpha in two parts, so that no product leaves 64 bits after however long an idle time.
   constexpr std::uint64_t kMillion = 1'000'000;
   const std::uint64_t part = elapsed % kMillion * pace_ + remainder_;

@@ -112,8 +112,9 @@ class AlphaClock {
   // at alpha 256.
   void advance(Time now, Ratio alpha);
   Ratio alpha() const { return alpha_; }
-  // True if nothing is congested (alpha is at its maximum), or alpha is at least 1.
-  bool free() const { return alpha_ >= free_; }
+  // True if alpha has been at its maximum (nothing is congested), or at least 1, for `hold_down`. An alpha
+  // that has just come back there is a trial: congestion often follows.
+  bool free(Duration hold_down = {}) const { return alpha_ >= free_ && real_ >= below_ + hold_down; }
   void set_free(Ratio from) { free_ = from; }  // the lesser of alpha's maximum and 1
   // Keeps its pace and continues from another time.
   void rebase(Time virtual_now) { virtual_ = virtual_now; }
@@ -127,6 +128,7 @@ class AlphaClock {
 
  private:
   Time real_;
+  Time below_ = Time::min();  // the last time of an alpha below free_
   Time virtual_{};
   std::uint64_t remainder_ = 0;  // in 10^-6 ns
   Ratio alpha_, free_;

@@ -83,7 +83,7 @@ Limit limit(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& 
   if (p.buffer_bytes == 0) return {std::numeric_limits<std::uint64_t>::max(), p.buffer};
   const std::uint64_t out = std::uint64_t{p.buffer_bytes} * alpha.alpha().millionths() / 1'000'000;
   Limit l{std::max(kLeast, p.buffer_bytes + out), p.buffer};
-  if (s.out_backlog > EnhancedTokenBucket::kFree && !alpha.free()) {
+  if (!EnhancedTokenBucket::needs_no_backlog(s, alpha)) {
     const double seconds = 2e-9 * static_cast<double>(needed_backlog(s).count());
     const auto bytes =
         static_cast<std::uint64_t>(seconds * static_cast<double>(p.in.rate().bits_per_second()) / 8);

@@ -8,9 +8,9 @@
 // not measure round trips. It counts the surplus, the tokens that the full in-bucket has no room for while
 // the flow sends: each kSurplus of it (twice that at first) adds a unit to the `out_backlog`, each kForget
 // removes one. Above kFree, packets leave OUT only from a backlog that r needs `out_backlog` units to serve,
-// or from a full buffer. At the maximum of alpha they always may, since nothing is congested, and at alpha
-// >= 1: half of such a rate is still r. A buffer that is limited by a time grows to twice the `out_backlog`.
-// A flow that uses its tokens has the paper's bucket.
+// or from a full buffer. They always may when alpha has been at its maximum, where nothing is congested, or
+// at least 1, where half of the rate is still r, for kHoldDown per unit. A buffer that is limited by a time
+// grows to twice the `out_backlog`. A flow that uses its tokens has the paper's bucket.
 //
 // Guarantees: packets of a flow leave in the order they came; the head leaves IN if the in-bucket
 // has its tokens, else OUT if the out-bucket has (and the backlog, as above), else it waits; a packet that
@@ -84,6 +84,8 @@ class EnhancedTokenBucket {
   // Powers of two: 2.1 ms, 8.4 ms and 4.3 s. A TCP with a backlog has a surplus below 0.2 % of r in the long
   // run.
   static constexpr Duration kUnit{1 << 21}, kSurplus{1 << 23}, kForget{std::int64_t{1} << 32};
+  // For each unit: a flow with a long round trip loses the most in a trial of the maximum.
+  static constexpr Duration kHoldDown = std::chrono::seconds(1);
   // Units without effect: with a round trip of 34 ms the window is soon back.
   static constexpr std::uint32_t kFree = 16;
   // A longer interval between two packets is a pause of the sender, and brings no surplus.
@@ -142,6 +144,11 @@ class EnhancedTokenBucket {
   static Time next_release(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Time now,
                            const AlphaClock& alpha, const HoldingPool& pool);
 
+  // True if packets may leave OUT whatever the flow's backlog is.
+  static bool needs_no_backlog(const EnhancedTokenBucketState& s, const AlphaClock& alpha) {
+    return s.out_backlog <= kFree || alpha.free(s.out_backlog * kHoldDown);
+  }
+
  private:
   static bool take_in(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, std::uint32_t length,
                       Time now) {
@@ -160,9 +167,6 @@ class EnhancedTokenBucket {
   }
   // Counts the surplus up to `now`, before the in-bucket is filled.
   static void adapt(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Time now);
-  static bool needs_no_backlog(const EnhancedTokenBucketState& s, const AlphaClock& alpha) {
-    return s.out_backlog <= kFree || alpha.free();
-  }
   // True if the head of the held packets may leave OUT, given its tokens.
   static bool may_out(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
                       const AlphaClock& alpha, const HoldingPool& pool);

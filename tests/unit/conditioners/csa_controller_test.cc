@@ -391,6 +391,21 @@ TEST(AlphaClock, GoesOnFromAnotherTime) {
   EXPECT_EQ(clock.now(), Time(5ms + 1ns));
 }
 
+TEST(AlphaClock, IsFreeWhenTheHoldDownHasPassedWithoutALowerAlpha) {
+  AlphaClock clock(kStart, Ratio::of(0.4), Ratio::of(0.4));
+  clock.advance(kStart + 1s, Ratio::of(0.4));
+  EXPECT_TRUE(clock.free(1h)) << "it was never lower";
+  clock.advance(kStart + 1s, Ratio::of(0.38));
+  EXPECT_FALSE(clock.free());
+  clock.advance(kStart + 2s, Ratio::of(0.38));
+  clock.advance(kStart + 2s, Ratio::of(0.4));
+  EXPECT_TRUE(clock.free());
+  clock.advance(kStart + 7s - 1ns, Ratio::of(0.4));
+  EXPECT_FALSE(clock.free(5s));
+  clock.advance(kStart + 7s, Ratio::of(0.4));
+  EXPECT_TRUE(clock.free(5s));
+}
+
 TEST(AlphaClock, IsTheExactIntegral) {
   Rng rng(1);
   AlphaClock clock(kStart);

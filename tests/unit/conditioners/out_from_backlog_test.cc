@@ -90,6 +90,18 @@ TEST(OutFromBacklog, FromAnAlphaOnNoneIsNeeded) {
   for (const EtbVerdict v : {in, out, hold}) EXPECT_EQ(from.offer(340ms, 1000), v);
 }
 
+// 39 units, of which 4.3 s remove one each: 32 when the maximum has lasted for 32 s.
+TEST(OutFromBacklog, AMaximumThatHasJustComeBackIsATrial) {
+  Flow flow(from_backlog(), 0.4, 1000, 0.4);
+  for (int i = 0; i < 32; ++i) flow.offer(i * 20ms, 1000);
+  ASSERT_EQ(flow.out_backlog(), 39u);
+  flow.set_alpha(700ms, 0.38);
+  flow.set_alpha(800ms, 0.4);
+  for (const EtbVerdict v : {in, in, hold}) EXPECT_EQ(flow.offer(31s, 1000), v);
+  EXPECT_EQ(flow.release(31001ms), "in");
+  for (const EtbVerdict v : {in, in, out, hold}) EXPECT_EQ(flow.offer(33s, 1000), v);
+}
+
 // Full, or with room for the packet that has just left.
 TEST(OutFromBacklog, AFullBufferIsBacklogEnough) {
   Flow flow = with_19_units(from_backlog(3));
