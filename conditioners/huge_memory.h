@@ -25,7 +25,7 @@ class HugeMemory {
   std::byte* data() const { return memory_.get(); }
   std::size_t bytes() const { return memory_.get_deleter().bytes; }
   // Leaves the memory to others that still use it, for good.
-  void leak() { memory_.release(); }
+  void leak() { static_cast<void>(memory_.release()); }
 
  private:
   struct Unmap {

@@ -88,7 +88,7 @@ std::string queue_text(std::optional<Dscp> dscp, const std::vector<Uplink>& upli
       const auto& entry = u.queues->by_dscp[*dscp];
       queue = u.queues->classes[entry.class_index].scheduling.name;
       if (entry.precedence != Precedence::in)
-        queue = (entry.precedence == Precedence::out ? "OUT in " : "red in ") + queue;
+        queue.insert(0, entry.precedence == Precedence::out ? "OUT in " : "red in ");
     }
     if (of_queue[queue].empty()) queues.push_back(queue);
     of_queue[queue].push_back(u.word);

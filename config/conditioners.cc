@@ -154,7 +154,7 @@ void read_buffer(const Node* node, EnhancedTokenBucketParams& bucket, Rate rate,
     return problems.error(node->mark,
                           "a buffer is a time like `20 ms`, or a number of packets like `100 packets`");
   if (node && !read_value(*node, delay, problems)) return;
-  if (delay > kMaxDelay) return problems.error(node->mark, "a buffer delays by at most 1 s");
+  if (node && delay > kMaxDelay) return problems.error(node->mark, "a buffer delays by at most 1 s");
   constexpr std::uint64_t kUsualPacket = 500;  // bytes: so many packets, if they are small
   const std::uint64_t bytes = brought(rate, delay).count();
   bucket.buffer_bytes =

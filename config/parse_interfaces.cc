@@ -163,8 +163,10 @@ void read_pcp(const Node& node, Draft& draft) {
   auto& pcp = *draft.config.pcp;
   std::array<std::optional<int>, 64> taken;
   MapReader map(node, "`pcp`", draft.problems);
-  for (std::uint8_t p = 0; p < kPriorities.size(); ++p) {
-    if (const Node* n = map.find(kPriorities[p])) read_priority(*n, p, taken, pcp, draft.problems);
+  std::uint8_t priority = 0;
+  for (const std::string_view key : kPriorities) {
+    if (const Node* n = map.find(key)) read_priority(*n, priority, taken, pcp, draft.problems);
+    ++priority;
   }
 }
 

@@ -144,7 +144,7 @@ bool Assembly::may_include(const std::string& name, Mark at, const Including& fi
   };
   std::string way = name;
   for (const Including* f = &file; f != nullptr; f = f->by) {
-    way = f->name + " -> " + way;
+    way.insert(0, f->name + " -> ");
     if (f->name == name) return refuse(fmt::format("a file that includes itself: {}", way));
   }
   if (file.depth >= kMaxDepth) return refuse(fmt::format("included at a depth of more than {}", kMaxDepth));

@@ -188,7 +188,7 @@ void tell_main_process() {
   address.sun_family = AF_UNIX;
   if (name == nullptr || (*name != '/' && *name != '@') || std::strlen(name) >= sizeof address.sun_path)
     return;
-  std::strcpy(address.sun_path, name);
+  std::memcpy(address.sun_path, name, std::strlen(name));
   if (*name == '@') address.sun_path[0] = '\0';
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + std::strlen(name));
   const Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));

@@ -80,6 +80,7 @@ void write_where(pid_t other) {
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> all;
+  all.reserve(words.size() + 1);
   for (std::string& w : words) all.push_back(w.data());
   all.push_back(nullptr);
   return all;

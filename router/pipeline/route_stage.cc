@@ -165,13 +165,12 @@ void RouteStage::settle(Burst& v, const Lanes& at, unsigned n, const Targets& ta
   const auto punt = [&](PuntReason reason) {
     disposal_.punt(m, port, reason, h.l3_offset, v.next_hop(i), h.interface);
   };
-  if (v.next_hop(i) == kNextHopForeign && interfaces_[h.interface].customer())
-    // The kernel would forward it past every conditioner and queue.
+  // The kernel would forward it past every conditioner and queue.
+  const bool past_all = v.next_hop(i) == kNextHopForeign && interfaces_[h.interface].customer();
+  if (past_all || hop.state == State::no_route)
     disposal_.drop_and_report(m, port, DropReason::no_route, Refusal::no_route, h);
   else if (hop.state == State::local)
     punt(PuntReason::local);
-  else if (hop.state == State::no_route)
-    disposal_.drop_and_report(m, port, DropReason::no_route, Refusal::no_route, h);
   else if (hop.state == State::blackhole)
     disposal_.drop(m, port, DropReason::blackhole);
   else if (hop.state == State::unreachable)

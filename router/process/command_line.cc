@@ -37,6 +37,7 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
 
 std::vector<std::string_view> names(const std::vector<const CLI::App*>& commands) {
   std::vector<std::string_view> all;
+  all.reserve(commands.size());
   for (const auto* command : commands) all.emplace_back(command->get_name());
   return all;
 }

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -22,9 +22,9 @@ double seconds_of(const timeval& t) {
 // The second number of statm, in pages.
 std::uint64_t resident_pages(int statm) {
   std::array<char, 128> text{};
-  unsigned long pages = 0;
   if (::pread(statm, text.data(), text.size() - 1, 0) <= 0) return 0;
-  return std::sscanf(text.data(), "%*u %lu", &pages) == 1 ? pages : 0;
+  const char* const second = std::strchr(text.data(), ' ');
+  return second == nullptr ? 0 : std::strtoul(second, nullptr, 10);
 }
 
 std::filesystem::path directory_of_program() {

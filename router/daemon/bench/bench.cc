@@ -84,6 +84,7 @@ std::vector<BenchRow> measure(BenchBed& bed, const BenchOptions& o, std::uint64_
   std::vector<BenchRow> rows = plan_rows(o, flows, families);
   const Feeds feeds = make_feeds(bed, rows);
   std::vector<std::unique_ptr<BenchSubject>> subjects;
+  subjects.reserve(rows.size());
   for (const auto& row : rows)
     subjects.push_back(std::make_unique<BenchSubject>(bed, feeds.of(row.path, row.family), row.path,
                                                       traffic_of(row), false));

@@ -239,7 +239,7 @@ const DeviceKind& kind_of(const config::Device& device) {
 }
 
 std::string describe(const config::Device& d) {
-  const std::string word = kind_of(d).word;
+  std::string word = kind_of(d).word;
   if (d.kind == Kind::pcap) return word + " rx=" + d.rx_file + " tx=" + d.tx_file;
   if (d.kind == Kind::none || d.kind == Kind::null || d.kind == Kind::ring) return word;
   return word + " " + d.name + (d.kind != Kind::memif ? "" : d.server ? " server" : " client");

@@ -14,7 +14,7 @@ ReadingServer::ReadingServer(Reading blank, const Snapshot& snapshot, const Ingr
       fill_(std::move(fill)),
       fill_some_(std::move(fill_some)),
       signalling_(std::move(copy)),
-      tree_(tree),
+      tree_(std::move(tree)),
       reading_(std::move(blank)) {}
 
 void ReadingServer::begin() {

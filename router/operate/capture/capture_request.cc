@@ -18,8 +18,8 @@ namespace {
 // The place fields of a `match`.
 constexpr std::array<std::string_view, 4> kPlaces{"port", "interface", "vlan", "inner_vlan"};
 
-[[noreturn]] void refuse(std::string text) {
-  throw std::runtime_error(std::move(text));
+[[noreturn]] void refuse(const std::string& text) {
+  throw std::runtime_error(text);
 }
 
 std::uint32_t number(const config::Field& field, std::uint32_t least, std::uint32_t most) {

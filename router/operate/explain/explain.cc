@@ -42,8 +42,8 @@ constexpr std::uint8_t kTcp = 6, kUdp = 17, kDccp = 33;
 constexpr std::uint16_t kMostVlan = 4094, kLongest = 9216;
 constexpr std::size_t kIp4 = 20, kIp6 = 40, kLongestTransport = 20;
 
-[[noreturn]] void refuse(std::string text) {
-  throw std::runtime_error(std::move(text));
+[[noreturn]] void refuse(const std::string& text) {
+  throw std::runtime_error(text);
 }
 
 // Removes a number from the fields, if present.

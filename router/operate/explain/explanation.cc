@@ -219,7 +219,7 @@ Verdict verdict(const IngressTrace& t, const Snapshot& s) {
   if (t.parsed.punt != PuntReason::none) return kernel(t.parsed.punt);
   if (!t.source_accepted) return dropped(DropReason::source_check);
   if (!t.filter_in.permit) return dropped(DropReason::filtered);
-  const Verdict v = routed(t, s);
+  Verdict v = routed(t, s);
   if (v.what != "leaves") return v;
   if (t.conditioned.fate == Fate::waits) return {"waits", "buffer", "its tokens are not there yet"};
   if (t.conditioned.fate == Fate::dropped) return dropped(t.conditioned.reason);

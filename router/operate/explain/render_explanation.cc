@@ -18,7 +18,7 @@ double real(const Json& j, const char* key) {
 std::string packet(const Json& p) {
   const bool ports = p.contains("source_port");
   const auto end = [&](const char* address, const char* port) {
-    const std::string a = text(p, address);
+    std::string a = text(p, address);
     if (!ports) return a;
     return fmt::format(fmt::runtime(a.find(':') != a.npos ? "[{}]:{}" : "{}:{}"), a, p.value(port, 0));
   };

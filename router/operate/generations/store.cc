@@ -136,7 +136,7 @@ void Store::drop(const std::string& name) const {
 
 // The description is written last: without it nothing is staged.
 fs::path Store::stage(const ConfigTree& tree, const Generation& about) const {
-  const fs::path main = put(tree, kStaged);
+  fs::path main = put(tree, kStaged);
   disk::replace(generations() / kStaged / kAbout, to_json(about).dump(1), rights(directory_, 0600));
   return main;
 }

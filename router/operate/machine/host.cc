@@ -100,7 +100,7 @@ void look_everywhere() {
 
 }  // namespace
 
-Host::Host(fs::path root) : root_(fs::absolute(root).lexically_normal()) {
+Host::Host(const fs::path& root) : root_(fs::absolute(root).lexically_normal()) {
   if (!root_.has_filename() && root_ != "/") root_ = root_.parent_path();
 }
 

@@ -27,7 +27,7 @@ struct Outcome {
 
 class Host {
  public:
-  explicit Host(fs::path root = "/");
+  explicit Host(const fs::path& root = "/");
   // The tree at `root`, which becomes this process's root, so that code that reads files directly, such as a
   // configuration with its includes, stays in it, too. Without the privilege for that: as Host(root).
   static Host enter(const fs::path& root);

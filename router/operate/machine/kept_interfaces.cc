@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 Json answer_of(const Host& host, const Words& words) {
   const Outcome outcome = host.run(words);
   const auto from = std::min(outcome.output.find('['), outcome.output.size());
-  const Json json = Json::parse(outcome.output.substr(from), nullptr, false);
+  Json json = Json::parse(outcome.output.substr(from), nullptr, false);
   if (outcome.ok() && json.is_array()) return json;
   if (outcome.ok() && from == outcome.output.size()) return Json::array();
   throw std::runtime_error(

@@ -123,7 +123,7 @@ std::vector<int> numa_nodes(const Host& host) {
   std::vector<int> nodes;
   for (const auto& name : host.list("/sys/devices/system/node"))
     if (name.starts_with("node") && name.size() > 4 && std::isdigit(static_cast<unsigned char>(name[4])) != 0)
-      nodes.push_back(std::atoi(name.c_str() + 4));
+      nodes.push_back(static_cast<int>(std::strtol(name.c_str() + 4, nullptr, 10)));
   std::ranges::sort(nodes);
   return nodes.empty() ? std::vector{0} : nodes;
 }

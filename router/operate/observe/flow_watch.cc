@@ -58,8 +58,8 @@ ContractWatch::ContractWatch(std::vector<Source> workers, const Snapshot& snapsh
 void ContractWatch::follow(const Snapshot& snapshot) {
   snapshot_ = &snapshot;
   rules_.clear();
-  for (std::uint16_t rule = 0; rule < snapshot.config.rules.size(); ++rule)
-    rules_.emplace(snapshot.classifier.id(rule), rule);
+  for (std::size_t rule = 0; rule < snapshot.config.rules.size(); ++rule)
+    rules_.emplace(snapshot.classifier.id(static_cast<std::uint16_t>(rule)), rule);
   terms_.clear();
   for (const ServiceProgram& s : snapshot.services)
     terms_.push_back({s.name, s.committed, s.bucket, s.objective});
@@ -123,7 +123,7 @@ namespace {
 std::string protocol_name(const FlowKey& key) {
   // Names of FlowKey::Class; "": the protocol has a number.
   constexpr std::array<const char*, 8> kNames{"", "tcp", "udp", "dccp", "sctp", "", "contract", ""};
-  const std::string name = kNames[key.rest >> 61];
+  std::string name = kNames[key.rest >> 61];
   if (!name.empty()) return name;
   const bool fragment = static_cast<FlowKey::Class>(key.rest >> 61) == FlowKey::Class::fragment;
   return std::to_string(key.rest & 0xff) + (fragment ? " fragments" : "");

@@ -28,6 +28,7 @@ void add(Family& family, const Labels& labels, const Json& value) {
 template <class Row, class Rows, class LabelsOf>
 void families(Families& out, const fields::Table<Row>& table, const Rows& rows, LabelsOf labels_of) {
   std::vector<Labels> labels;
+  labels.reserve(rows.size());
   for (const Row& row : rows) labels.push_back(labels_of(row));
   for (const fields::Field<Row>* f : table.metrics) {
     const bool counts = std::string_view(f->metric.name).ends_with("_total");

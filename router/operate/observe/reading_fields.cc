@@ -123,8 +123,8 @@ Json side(const QueueReading& q, Precedence p) {
   return counts;
 }
 
-Column state(std::string title, std::string path) {
-  Column c = text(std::move(title), std::move(path));
+Column state(std::string title, const std::string& path) {
+  Column c = text(std::move(title), path);
   c.cell = [](const Json& row) {
     return row.value("missing", false) ? "missing" : row.value("up", false) ? "up" : "down";
   };

@@ -38,8 +38,8 @@ Json losses_of(const ContractReading& c) {
   return all;
 }
 
-Column met_now(std::string title, std::string path) {
-  Column c = text(std::move(title), std::move(path));
+Column met_now(std::string title, const std::string& path) {
+  Column c = text(std::move(title), path);
   c.cell = [](const Json& row) {
     const Json* const met = member(row, "met");
     return met == nullptr ? "-" : met->get<bool>() ? "conforms" : "violated";
@@ -47,11 +47,11 @@ Column met_now(std::string title, std::string path) {
   return c;
 }
 
-Column conformance(std::string title, std::string) {
+Column conformance(std::string title, const std::string&) {
   return quotient(std::move(title), human::conformance, "met_seconds", "demanding_seconds");
 }
 
-Column utilization(std::string title, std::string) {
+Column utilization(std::string title, const std::string&) {
   return quotient(std::move(title), human::percent, "sold_bytes_per_second", "capacity_bytes_per_second");
 }
 

@@ -127,9 +127,9 @@ std::string note_on(std::string_view what, const std::vector<Json>& lines) {
          "shows each\n";
 }
 
-std::string render_table(std::string_view what, Json rows, bool all) {
+std::string render_table(std::string_view what, const Json& rows, bool all) {
   if (what == "signalling") return render_signalling(rows, all);
-  const ShownTable table = shown(what, std::move(rows).get<std::vector<Json>>(), all);
+  const ShownTable table = shown(what, rows.get<std::vector<Json>>(), all);
   return render(table.columns, table.lines) + note_on(what, table.lines);
 }
 

@@ -33,11 +33,11 @@ const Json* member(const Json& row, std::string_view path);
 double real(const Json& row, const char* path);  // 0 if missing
 std::string cell_text(const Json& value);        // one line, whatever it contains
 
-Column text(std::string title, std::string path);   // left-aligned, unchanged
-Column count(std::string title, std::string path);  // right-aligned, unchanged
-Column number(std::string title, std::string path, std::string (*human)(double));
+Column text(std::string title, const std::string& path);   // left-aligned, unchanged
+Column count(std::string title, const std::string& path);  // right-aligned, unchanged
+Column number(std::string title, const std::string& path, std::string (*human)(double));
 // A ratio; null: there is no limit.
-Column alpha(std::string title, std::string path);
+Column alpha(std::string title, const std::string& path);
 // The quotient of the two numbers that `parts` takes from a row; "-" if the divisor is 0.
 Column quotient(std::string title, std::string (*human)(double),
                 std::function<std::pair<double, double>(const Json&)> parts);
@@ -45,15 +45,15 @@ Column quotient(std::string title, std::string (*human)(double),
 Column quotient(std::string title, std::string (*human)(double), const char* part, const char* whole);
 
 // Makes a column of title and path, as text() and count() do.
-using MakeColumn = Column (*)(std::string title, std::string path);
+using MakeColumn = Column (*)(std::string title, const std::string& path);
 template <std::string (*human)(double)>
-Column number(std::string title, std::string path) {
-  return number(std::move(title), std::move(path), human);
+Column number(std::string title, const std::string& path) {
+  return number(std::move(title), path, human);
 }
 // The values only grow.
 template <MakeColumn make>
-Column growing(std::string title, std::string path) {
-  Column c = make(std::move(title), std::move(path));
+Column growing(std::string title, const std::string& path) {
+  Column c = make(std::move(title), path);
   c.counts = true;
   return c;
 }
@@ -81,6 +81,6 @@ ShownTable shown(std::string_view what, std::vector<Json> rows, bool all = false
 // A note for readers of the table; empty: none.
 std::string note_on(std::string_view what, const std::vector<Json>& lines);
 
-std::string render_table(std::string_view what, Json rows, bool all = false);
+std::string render_table(std::string_view what, const Json& rows, bool all = false);
 
 }  // namespace surety

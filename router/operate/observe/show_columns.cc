@@ -31,17 +31,17 @@ double real(const Json& row, const char* path) {
   return value != nullptr && value->is_number() ? value->get<double>() : 0;
 }
 
-Column text(std::string title, std::string path) {
+Column text(std::string title, const std::string& path) {
   return {std::move(title), TextTable::Align::left, [path](const Json& row) { return cell_of(row, path); },
           path};
 }
 
-Column count(std::string title, std::string path) {
+Column count(std::string title, const std::string& path) {
   return {std::move(title), TextTable::Align::right, [path](const Json& row) { return cell_of(row, path); },
           path};
 }
 
-Column number(std::string title, std::string path, std::string (*human)(double)) {
+Column number(std::string title, const std::string& path, std::string (*human)(double)) {
   return {std::move(title), TextTable::Align::right,
           [path, human](const Json& row) {
             const Json* value = member(row, path);
@@ -50,7 +50,7 @@ Column number(std::string title, std::string path, std::string (*human)(double))
           path};
 }
 
-Column alpha(std::string title, std::string path) {
+Column alpha(std::string title, const std::string& path) {
   Column c = number(std::move(title), path, human::ratio);
   c.cell = [path](const Json& row) -> std::string {
     const Json* value = member(row, path);
