@@ -24,10 +24,12 @@ struct Entries {
   std::string_view noun, identity;
   bool ordered = false;
 };
-constexpr std::array<Entries, 13> kEntries = {{
+constexpr std::array<Entries, 15> kEntries = {{
     {"ports", "", "port", ""},
     {"groups", "", "group", ""},
     {"interfaces", "", "interface", ""},
+    {"plans", "", "plan", ""},
+    {"subscribers", "", "subscriber", ""},
     {"filters", "", "filter", ""},
     {"filters", "*", "entry", "name", true},
     {"routes", "", "route", "to"},

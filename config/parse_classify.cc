@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Section `classify`: ordered rules.
+// Section `classify`: ordered rules, and those of subscribers behind them.
 #include <algorithm>
 
 #include "config/reader.h"
@@ -66,6 +66,18 @@ void read_contracts(MapReader& map, Rule& rule, Draft& draft) {
   if (given && !one && rule.per != Rule::Per::interface) rule.most = most_of(n, rule.match, draft.config);
 }
 
+Rule rule_at(Mark mark) {
+  Rule rule;
+  rule.line = std::max(0, mark.line);
+  if (mark.file != nullptr) rule.file = mark.file->name;
+  return rule;
+}
+
+void report_too_many(Mark at, Problems& problems) {
+  problems.error(at, "too many rules: at most {}, where each pair of a source and a destination counts",
+                 kMaxRules);
+}
+
 }  // namespace
 
 std::size_t matched(const Match& m, const Interface& i, const Config& c) {
@@ -96,9 +108,7 @@ void read_classify(const Node& node, Draft& draft) {
   auto& problems = draft.problems;
   std::size_t pairs = 0;
   for (const Node* n : sequence(node, "rules, like `- {match: {port: lan0}, service: silver}`", problems)) {
-    Rule rule;
-    rule.line = std::max(0, n->mark.line);
-    if (n->mark.file != nullptr) rule.file = n->mark.file->name;
+    Rule rule = rule_at(n->mark);
     MapReader map(*n, "a rule", problems);
     if (const Node* match = map.require("match")) read_rule_match(*match, rule.match, draft);
     if (const Node* s = map.require("service")) {
@@ -109,12 +119,23 @@ void read_classify(const Node& node, Draft& draft) {
     draft.config.rules.push_back(rule);
     draft.rule_places.push_back(n->mark);
     pairs += pairs_of(draft.config.rules.back().match);
-    if (pairs > kMaxRules) {
-      problems.error(n->mark,
-                     "too many rules: at most {}, where each pair of a source and a destination counts",
-                     kMaxRules);
-      return;
-    }
+    if (pairs > kMaxRules) return report_too_many(n->mark, problems);
+  }
+}
+
+void add_rules_of_subscribers(Draft& draft) {
+  auto& rules = draft.config.rules;
+  std::size_t pairs = 0;
+  for (const Rule& rule : rules) pairs += pairs_of(rule.match);
+  for (const Draft::SubscriberRule& s : draft.subscriber_rules) {
+    Rule rule = rule_at(s.at);
+    rule.match.interface = s.interface;
+    rule.service = s.service;
+    rule.per = Rule::Per::interface;
+    rule.contracts = interfaces_of(rule.match, draft.config);
+    rules.push_back(std::move(rule));
+    draft.rule_places.push_back(s.at);
+    if (++pairs > kMaxRules) return report_too_many(s.at, draft.problems);
   }
 }
 

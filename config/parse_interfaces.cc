@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sections `groups`, `interfaces` and `pcp`.
+// Sections `groups`, `interfaces`, `plans`, `subscribers` and `pcp`.
 #include "config/reader.h"
 #include "config/sections.h"
 
@@ -62,7 +62,6 @@ void read_like_port(MapReader& map, Interface& i, const Port* port, Places& plac
     i.mtu = port->mtu;
     i.trust = port->trust;
   }
-  read_trust(map, i.trust, i.source_check);
   places.mtu = map.at("mtu");
   if (read_integer(map.find("mtu"), kMinMtu, kMaxMtu, i.mtu, draft.problems) && port && i.mtu > port->mtu)
     draft.problems.error(places.mtu, "`mtu` is above the {} of port `{}`", port->mtu, port->name);
@@ -88,29 +87,66 @@ void read_hosts(MapReader& map, Interface& i, bool tags_known, Problems& problem
 }
 
 // Reads the scheduling parameters of its packets towards the port.
-void read_sharing(MapReader& map, Interface& i, const Port* port, Places& places, Draft& draft) {
-  if (const Node* n = map.find("group")) {
-    i.group = draft.groups.resolve(*n, "group", draft.problems);
-    places.group = n->mark;
-  }
-  if (port) i.shaper.overhead = port->shaper.overhead;
+void read_sharing(MapReader& map, Interface& i, Draft& draft) {
   read_shaper(map, i.shaper, draft.problems);
-  places.shape = map.at("shape");
   read_integer(map.find("weight"), 1, kMaxShareWeight, i.weight, draft.problems);
   if (const Node* n = map.find("queues")) i.queues = draft.queues.resolve(*n, "queue set", draft.problems);
 }
 
-void read_interface(const Node& node, Interface& i, Places& places, Draft& draft) {
-  MapReader map(node, "an interface", draft.problems);
+void read_filters_of(MapReader& map, Interface& i, Draft& draft) {
+  read_filter_names(map, "`filter` of an interface", i.filter_in, i.filter_out, draft);
+}
+
+// Reads what identifies the interface, and what follows from its place. Returns its port; null: unknown.
+const Port* read_tagged(MapReader& map, Interface& i, Places& places, Draft& draft) {
   const bool port_known = read_port_of(map, i.port, draft);
   const bool tags_known = read_tags(map, i, places, draft.problems);
   places.known = port_known && tags_known;
   const Port* const port = port_known ? &draft.config.ports[i.port] : nullptr;
   read_like_port(map, i, port, places, draft);
-  read_customer(map, i, draft.problems);
-  read_filter_names(map, "`filter` of an interface", i.filter_in, i.filter_out, draft);
   read_hosts(map, i, tags_known, draft.problems);
-  read_sharing(map, i, port, places, draft);
+  if (const Node* n = map.find("group")) {
+    i.group = draft.groups.resolve(*n, "group", draft.problems);
+    places.group = n->mark;
+  }
+  return port;
+}
+
+void read_interface(const Node& node, Interface& i, Places& places, Draft& draft) {
+  MapReader map(node, "an interface", draft.problems);
+  const Port* const port = read_tagged(map, i, places, draft);
+  read_trust(map, i.trust, i.source_check);
+  read_customer(map, i, draft.problems);
+  read_filters_of(map, i, draft);
+  if (port) i.shaper.overhead = port->shaper.overhead;
+  read_sharing(map, i, draft);
+  places.shape = map.at("shape");
+}
+
+void read_subscriber(const Node& node, Interface& i, Places& places, Draft& draft) {
+  MapReader map(node, "a subscriber", draft.problems);
+  const Node* n = map.require("plan");
+  const auto index = n ? draft.plans.resolve(*n, "plan", draft.problems) : std::nullopt;
+  Draft::Plan none;
+  Draft::Plan& plan = index ? draft.plan_terms[*index] : none;
+  plan.used = true;
+  i.shaper = plan.like.shaper;
+  i.weight = plan.like.weight;
+  i.queues = plan.like.queues;
+  i.filter_in = plan.like.filter_in;
+  i.filter_out = plan.like.filter_out;
+  const Port* const port = read_tagged(map, i, places, draft);
+  i.trust = Port::Trust::customer;
+  read_source_check(map, i.trust, i.source_check);
+  if (port && !plan.has_overhead) i.shaper.overhead = port->shaper.overhead;
+  read_filters_of(map, i, draft);
+  places.shape = map.at("plan");
+  if (plan.service)
+    draft.subscriber_rules.push_back({draft.config.interfaces.size() - 1, *plan.service, node.mark});
+}
+
+Places places_at(Mark name) {
+  return {.name = name, .tags = {}, .protocol = {}, .mtu = {}, .shape = {}, .addresses = {}};
 }
 
 // `taken`: by which priority.
@@ -146,14 +182,41 @@ void read_groups(const Node& node, Draft& draft) {
 }
 
 void read_interfaces(const Node& node, Draft& draft) {
-  for_each_named(
-      node, "interface", draft.problems, [&](const std::string& name, const Node& key, const Node& value) {
-        auto& interface = draft.config.interfaces.emplace_back();
-        interface.name = name;
-        Places places{.name = key.mark, .tags = {}, .protocol = {}, .mtu = {}, .shape = {}, .addresses = {}};
-        read_interface(value, interface, places, draft);
-        draft.interface_places.push_back(std::move(places));
-      });
+  for_each_named(node, "interface", draft.problems,
+                 [&](const std::string& name, const Node& key, const Node& value) {
+                   auto& interface = draft.config.interfaces.emplace_back();
+                   interface.name = name;
+                   Places places = places_at(key.mark);
+                   read_interface(value, interface, places, draft);
+                   draft.interface_places.push_back(std::move(places));
+                 });
+}
+
+void read_plans(const Node& node, Draft& draft) {
+  for_each_named(node, "plan", draft.problems, [&](const std::string&, const Node& key, const Node& value) {
+    Draft::Plan& plan = draft.plan_terms.emplace_back();
+    plan.name = key.mark;
+    MapReader map(value, "a plan", draft.problems);
+    if (const Node* n = map.require("service"))
+      plan.service = draft.services.resolve(*n, "service", draft.problems);
+    read_filters_of(map, plan.like, draft);
+    read_sharing(map, plan.like, draft);
+    plan.has_overhead = map.find("overhead") != nullptr;
+  });
+}
+
+void read_subscribers(const Node& node, Draft& draft) {
+  const std::size_t interfaces = draft.config.interfaces.size();
+  for_each_named(node, "subscriber", draft.problems,
+                 [&](const std::string& name, const Node& key, const Node& value) {
+                   auto& interface = draft.config.interfaces.emplace_back();
+                   interface.name = interface.customer = name;
+                   Places places = places_at(key.mark);
+                   if (draft.interfaces.find(name).value_or(interfaces) < interfaces)
+                     draft.problems.error(key.mark, "an interface is already called {}", quote(name));
+                   read_subscriber(value, interface, places, draft);
+                   draft.interface_places.push_back(std::move(places));
+                 });
 }
 
 void read_pcp(const Node& node, Draft& draft) {

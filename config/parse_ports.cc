@@ -81,6 +81,10 @@ void read_shaper(MapReader& map, PortShaperParams& shaper, Problems& problems) {
 
 void read_trust(MapReader& map, Port::Trust& trust, Port::SourceCheck& check) {
   map.read_word("trust", trust, {{"customer", Port::Trust::customer}, {"core", Port::Trust::core}});
+  read_source_check(map, trust, check);
+}
+
+void read_source_check(MapReader& map, Port::Trust trust, Port::SourceCheck& check) {
   using Check = Port::SourceCheck;
   check = trust == Port::Trust::customer ? Check::strict : Check::off;
   map.read_word("source_check", check,

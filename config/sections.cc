@@ -62,6 +62,9 @@ void read_sections(MapReader& map, Draft& draft) {
   draft.groups = Names(map.find("groups"));
   draft.filters = Names(map.find("filters"));
   draft.interfaces = Names(map.find("interfaces"));
+  if (const Node* const subscribers = map.find("subscribers"))
+    for (const auto& [name, value] : subscribers->entries) draft.interfaces.add(name->text);
+  draft.plans = Names(map.find("plans"));
   draft.queues = Names(map.find("queues"));
   draft.services = Names(map.find("services"));
   using Admission = Config::Admission;
@@ -79,6 +82,8 @@ void read_sections(MapReader& map, Draft& draft) {
                                   Section{"groups", read_groups},
                                   Section{"filters", read_filters},
                                   Section{"interfaces", read_interfaces},
+                                  Section{"plans", read_plans},
+                                  Section{"subscribers", read_subscribers},
                                   Section{"pcp", read_pcp},
                                   Section{"routes", read_routes},
                                   Section{"neighbors", read_neighbors},
@@ -95,6 +100,7 @@ void read_sections(MapReader& map, Draft& draft) {
     if (const Node* n = map.find(key)) read(*n, draft);
   }
   map.require("ports");
+  add_rules_of_subscribers(draft);
   validate(draft);
 }
 

@@ -45,7 +45,8 @@ struct Draft {
   bool lab = false;       // a router of a scenario: its ports need no device, its signals no key and no id
   bool names_id = false;  // `router` has an `id`, right or wrong
 
-  Names ports, groups, filters, interfaces, queues, services;
+  // Subscribers are interfaces, behind those of their own section.
+  Names ports, groups, filters, interfaces, queues, services, plans;
 
   struct PortPlaces {
     Mark name, device, mtu;
@@ -66,6 +67,17 @@ struct Draft {
     bool known = false;  // true: its port exists, and its tags are valid
     std::vector<Mark> addresses;
     std::optional<Mark> group{}, twin{};
+  };
+  // The terms that a plan gives the interfaces of its subscribers.
+  struct Plan {
+    Mark name;
+    std::optional<std::size_t> service{};
+    Interface like;  // shaper, weight, queues and filters
+    bool has_overhead = false, used = false;
+  };
+  struct SubscriberRule {
+    std::size_t interface, service;
+    Mark at;
   };
   struct ServicePlaces {
     Mark name, mark;
@@ -88,6 +100,8 @@ struct Draft {
   std::vector<GroupPlaces> group_places;
   std::vector<FilterPlaces> filter_places;
   std::vector<InterfacePlaces> interface_places;
+  std::vector<Plan> plan_terms;
+  std::vector<SubscriberRule> subscriber_rules;
   std::vector<Mark> route_places;
   std::vector<std::vector<Mark>> gateway_places;  // per route, per next hop
   std::vector<Mark> queue_places;
@@ -130,6 +144,7 @@ void read_twin(const Node& node, std::optional<std::string>& twin, Problems& pro
 void read_shaper(MapReader& map, PortShaperParams& shaper, Problems& problems);
 // `trust` and `source_check`, whose default follows from it.
 void read_trust(MapReader& map, Port::Trust& trust, Port::SourceCheck& check);
+void read_source_check(MapReader& map, Port::Trust trust, Port::SourceCheck& check);
 void read_interface_addresses(const Node& node, std::vector<Prefix>& addresses, std::vector<Mark>& places,
                               Problems& problems);
 void read_groups(const Node& node, Draft& draft);  // after ports
@@ -137,7 +152,9 @@ void read_filters(const Node& node, Draft& draft);
 // The names of the filters of a port or interface, which need not be read yet.
 void read_filter_names(MapReader& map, std::string_view noun, std::optional<std::size_t>& in,
                        std::optional<std::size_t>& out, Draft& draft);
-void read_interfaces(const Node& node, Draft& draft);  // after ports, groups and filters
+void read_interfaces(const Node& node, Draft& draft);   // after ports, groups and filters
+void read_plans(const Node& node, Draft& draft);        // after filters
+void read_subscribers(const Node& node, Draft& draft);  // after interfaces and plans
 void read_pcp(const Node& node, Draft& draft);
 // `port` or `interface` of an item at one of them; null: neither key is there.
 const Node* read_outlet(MapReader& map, std::optional<std::size_t>& port,
@@ -163,6 +180,7 @@ std::size_t matched(const Match& m, const Interface& i, const Config& c);
 // packets, and for tags of none of its interfaces.
 std::size_t places_of(const Match& m, const Config& c);
 void read_classify(const Node& node, Draft& draft);    // after ports, interfaces and services
+void add_rules_of_subscribers(Draft& draft);           // after classify
 void read_aggregates(const Node& node, Draft& draft);  // after ports, interfaces and queues
 void read_signalling(const Node& node, Draft& draft);
 void read_metrics(const Node& node, Draft& draft);

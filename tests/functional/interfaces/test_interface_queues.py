@@ -9,7 +9,7 @@ import time
 import pytest
 
 from edge import (AWAY, CLASSES, EF, GROUPS, INTERFACES, MBIT, PACKET, PORT, TAGS, VOICE, Edge, EdgeRouter, Load, address, behind_tags, down,
-                  edge_yaml, expected, percentile, rates, shaped, steady_rates)
+                  edge_yaml, expected, interface_line, percentile, rates, shaped, steady_rates)
 from harness import SURETY, UdpSink, UdpSource, law, wait_for
 
 pytestmark = pytest.mark.paced("measures rates and delays")
@@ -255,6 +255,24 @@ def test_rates_change_as_fast_as_reloads_go(router, load, listener):
         router.reload(edge_yaml(c=f", weight: 2{shaped(2)}, queues: down"))
         time.sleep(0.6)
         assert of(lately(listener), "c") == pytest.approx(2, rel=0.1)
+
+
+def test_a_subscriber_gets_another_plan(lab, router, load, listener):
+    """An interface becomes a subscriber, whose plan changes: who has what he asks for loses nothing, and the contract has its service."""
+    def text(plan):
+        plans = "".join(f"  {name}: {{service: {name}{shaped(rate)}, weight: 2, queues: down}}\n" for name, rate in (("slow", 1), ("fast", 2)))
+        services = "".join(f"  {name}: {{conditioner: police, rate: {rate} Mbit/s, bucket: 50 kB}}\n" for name, rate in (("slow", 1), ("fast", 2)))
+        return edge_yaml(names=[name for name in INTERFACES if name != "c"],
+                         more=f"services:\n{services}plans:\n{plans}subscribers:\n{interface_line('c', f', plan: {plan}')}")
+
+    with Undisturbed(router, load, listener):
+        for plan, rate in (("slow", 1), ("fast", 2)):
+            router.reload(text(plan))
+            time.sleep(0.6)
+            assert of(lately(listener), "c") == pytest.approx(rate, rel=0.1)
+            lab.inside["c"].namespace.run("ping", "-n", "-c", 3, "-i", 0.2, "-W", 1, "10.2.0.1", check=False)  # replies may wait too long
+            router.until(lambda _: any((row["customer"], row["service"]) == ("c", plan)
+                                       for row in json.loads(router.show("contracts", "--json").stdout)))
 
 
 @ONE_AND_TWO

@@ -114,6 +114,8 @@ filters: {f: [{permit: {source: 10.7.0.0/24}}]}
 interfaces:
   acme: {port: lan0, vlan: 7, customer: "acme-inc", addresses: [10.7.0.1/24], filter: {in: f}}
   homes: {port: lan0, vlan: 8, inner_vlan: 1-9, addresses: [10.8.0.1/24], group: street}
+plans: {gold: {service: gold}, spare: {service: gold}}
+subscribers: {globex: {plan: gold, port: lan0, vlan: 9}}
 )";
 
 std::string replaced(const std::string& from, const std::string& to) {
@@ -140,6 +142,9 @@ TEST(Changes, SayWhomTheyConcern) {
   EXPECT_EQ(only("vlan: 7, ", "vlan: 7, mtu: 1400, ").whom, "interfaces acme (customer acme-inc)");
   EXPECT_EQ(only("  gold:", "  dear: {conditioner: none}\n  gold:").whom, "contracts of service dear");
   EXPECT_EQ(only("shape: 10", "shape: 11").whom, "traffic of port up0");
+  EXPECT_EQ(only("gold: {service: gold}", "gold: {service: gold, weight: 2}").whom, "subscribers globex");
+  EXPECT_EQ(only("spare: {", "spare: {weight: 2, ").whom, "nothing: no subscriber has this plan");
+  EXPECT_EQ(only("{plan: gold, ", "{plan: spare, ").whom, "subscriber globex");
   EXPECT_EQ(only("version: 1\n", "version: 1\nlog: {level: debug}\n").whom, "readers of the log");
 }
 

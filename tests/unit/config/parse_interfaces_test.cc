@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sections `groups`, `interfaces` and `pcp`, and what refers to interfaces. What is wrong with them stands in
-// tests/unit/broken/interface*.yaml.
+// Sections `groups`, `interfaces`, `plans`, `subscribers` and `pcp`, and what refers to interfaces. What is
+// wrong with them stands in tests/unit/broken/interface*.yaml.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -161,6 +161,67 @@ TEST(ParseInterface, CountsTheOverheadOfItsPort) {
   EXPECT_EQ(c.interfaces[0].shaper.overhead.per_packet, 38u);
   EXPECT_EQ(c.interfaces[1].shaper.overhead.per_packet, 4u);
   EXPECT_EQ(c.interfaces[2].shaper.overhead.per_packet, 0u);
+}
+
+// Two plans, and a set of queues and filters for them.
+constexpr const char* kPlans =
+    "filters: {f: [{deny: {}}], own: [{deny: {}}]}\n"
+    "queues: {q: [{name: all}]}\n"
+    "services: {s: {conditioner: police, rate: 1 Mbit/s, bucket: 10 kB}, none: {conditioner: none}}\n"
+    "plans:\n"
+    "  gold: {service: s, shape: 10 Mbit/s, burst: 5 kB, overhead: 24 B, weight: 4, queues: q, filter: {in: "
+    "f}}\n"
+    "  plain: {service: none}\n";
+
+TEST(ParseSubscriber, IsAnInterfaceWithWhatItsPlanGives) {
+  const auto c =
+      parsed(std::string(kPlans) +
+             "groups: {g: {port: a}}\n"
+             "interfaces: {i: {port: b, vlan: 1}}\n"
+             "subscribers:\n"
+             "  acme: {plan: gold, port: a, vlan: 2, addresses: 10.1.0.1/30, mtu: 1400, group: g}\n"
+             "  globex: {plan: gold, port: b, vlan: 2, inner_vlan: 7, filter: {in: own}, twin: off}\n"
+             "  homes: {plan: plain, port: a, vlan: 3, inner_vlan: 1-9, addresses: 10.2.1.1/24, hosts: 2}\n");
+  ASSERT_EQ(c.interfaces.size(), 4u);
+  const auto& acme = c.interfaces[1];
+  EXPECT_EQ(acme.name, "acme");
+  EXPECT_EQ(acme.customer, "acme");
+  EXPECT_EQ(acme.vlan, 2);
+  EXPECT_EQ(acme.mtu, 1400);
+  EXPECT_EQ(acme.group, 0u);
+  EXPECT_EQ(acme.shaper, (PortShaperParams{Rate::bits_per_second(10'000'000), Bytes(5000),
+                                           WireOverhead{WireOverhead::Kind::bytes, 24}}));
+  EXPECT_EQ(acme.weight, 4u);
+  EXPECT_EQ(acme.queues, 0u);
+  EXPECT_EQ(acme.filter_in, 0u);
+  const auto& globex = c.interfaces[2];
+  EXPECT_EQ(globex.filter_in, 1u) << "its own";
+  EXPECT_EQ(globex.trust, Port::Trust::customer) << "on a core port, too";
+  EXPECT_EQ(globex.source_check, Port::SourceCheck::strict);
+  EXPECT_EQ(c.interfaces[3].hosts, 2u);
+  EXPECT_FALSE(c.interfaces[3].shaper.rate || c.interfaces[3].queues || c.interfaces[3].filter_in);
+}
+
+TEST(ParseSubscriber, HasARuleBehindThoseOfTheFile) {
+  const auto c = parsed(
+      std::string(kPlans) +
+      "subscribers:\n"
+      "  acme: {plan: gold, port: a, vlan: 2}\n"
+      "  homes: {plan: plain, port: a, vlan: 3, inner_vlan: 1-9, addresses: 10.2.1.1/24, filter: {in: own}}\n"
+      "classify: [{match: {interface: acme, dscp: EF}, service: none}]\n");
+  ASSERT_EQ(c.rules.size(), 3u);
+  EXPECT_EQ(c.rules[0].match.interface, 0u) << "the name of a subscriber is one of an interface";
+  const auto& acme = c.rules[1];
+  Match only;
+  only.interface = 0;
+  EXPECT_EQ(acme.match, only);
+  EXPECT_EQ(acme.service, 0u);
+  EXPECT_EQ(acme.per, Rule::Per::interface);
+  EXPECT_EQ(acme.contracts, 1u);
+  EXPECT_EQ(acme.line, 12);
+  EXPECT_EQ(c.rules[2].match.interface, 1u);
+  EXPECT_EQ(c.rules[2].service, 1u);
+  EXPECT_EQ(c.rules[2].contracts, 9u) << "one for each tag";
 }
 
 TEST(ParsePcp, BothWays) {

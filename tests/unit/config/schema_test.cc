@@ -14,6 +14,8 @@ constexpr Place kPlaces[] = {
     {"port", "ports: {a: {Z}}"},
     {"group", "groups: {g: {Z}}"},
     {"interface", "interfaces: {i: {Z}}"},
+    {"plan", "plans: {p: {Z}}"},
+    {"subscriber", "subscribers: {s: {Z}}"},
     {"interface_filter", "interfaces: {i: {filter: {Z}}}"},
     {"filter_entry", "filters: {f: [{Z}]}"},
     {"filter_match", "filters: {f: [{permit: {Z}}]}"},
