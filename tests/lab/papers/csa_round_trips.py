@@ -63,9 +63,9 @@ def behind_cores():
     }
     rows = []
     for name, (scenario, settings) in variants.items():
-        whys = missed(LEARNT, 130, 230) if "three" in name else None
+        whys = missed("unknown", 500) | (missed(LEARNT, 20, 130, 230) if "three" in name else {})
         judged = name.startswith("search") and "no signals" not in name
-        rows += rows_of(name, over(scenario, settings), BOUGHT, judged, whys)
+        rows += rows_of(name, over(scenario, settings), BOUGHT, judged, whys, missed("unknown", 500))
     return Experiment("csa-round-trips", "Beyond the paper: case D at RTT 2 to 500 ms", rows, full_only=True, beyond=True,
                       breaks="alpha alone: the paper's control, from 130 ms on")
 
