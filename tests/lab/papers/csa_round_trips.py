@@ -72,9 +72,9 @@ def behind_cores():
 
 # At 500 ms r x RTT is 109 packets, more than the paper's buffer of 100, and its window of 64 KB is 1124 kbit/s.
 ROOMY = {"senders.f.window": "250 packets", "routers.edge.services.af2.buffer": "130 packets"}
-NARROW = ("the sender's window of 64 KB leaves no room for a backlog at 500 ms, so bursts go OUT where no packet is dropped, and the throughput is "
-          "above the contract; rows `roomy`: a window and a buffer above r x RTT")
-SLOW_START = "slow start overshoots, and a window of 64 KB cannot make up for it afterwards; rows `from 40 s on` and `roomy`"
+NARROW = ("csa-round-trips-border: the sender's window of 64 KB leaves no room for a backlog at 500 ms, so bursts go OUT where no packet is dropped, "
+          "and the throughput is above the contract; rows `roomy`: a window and a buffer above r x RTT")
+SLOW_START = "csa-round-trips-border: slow start overshoots, and a window of 64 KB cannot make up for it afterwards; rows `from 40 s on` and `roomy`"
 
 
 def at_the_border():
