@@ -112,9 +112,11 @@ class AlphaClock {
   // at alpha 256.
   void advance(Time now, Ratio alpha);
   Ratio alpha() const { return alpha_; }
-  // True if alpha has been at its maximum (nothing is congested), or at least 1, for `hold_down`. An alpha
-  // that has just come back there is a trial: congestion often follows.
-  bool free(Duration hold_down = {}) const { return alpha_ >= free_ && real_ >= below_ + hold_down; }
+  // True if alpha is at least 1, or has been at a lower maximum (nothing is congested) for `hold_down`. An
+  // alpha that has just come back to its maximum is a trial: congestion often follows.
+  bool free(Duration hold_down = {}) const {
+    return alpha_ >= free_ && (alpha_ >= Ratio::of(1) || real_ >= below_ + hold_down);
+  }
   void set_free(Ratio from) { free_ = from; }  // the lesser of alpha's maximum and 1
   // Keeps its pace and continues from another time.
   void rebase(Time virtual_now) { virtual_ = virtual_now; }

@@ -8,9 +8,9 @@
 // not measure round trips. It counts the surplus, the tokens that the full in-bucket has no room for while
 // the flow sends: each kSurplus of it (twice that at first) adds a unit to the `out_backlog`, each kForget
 // removes one. Above kFree, packets leave OUT only from a backlog that r needs `out_backlog` units to serve,
-// or from a full buffer. They always may when alpha has been at its maximum, where nothing is congested, or
-// at least 1, where half of the rate is still r, for kHoldDown per unit. A buffer that is limited by a time
-// grows to twice the `out_backlog`. A flow that uses its tokens has the paper's bucket.
+// or from a full buffer. They always may at alpha >= 1, where half of the rate is still r, and when
+// alpha has been at a lower maximum, where nothing is congested, for kHoldDown per unit. A buffer that is
+// limited by a time grows to twice the `out_backlog`. A flow that uses its tokens has the paper's bucket.
 //
 // Guarantees: packets of a flow leave in the order they came; the head leaves IN if the in-bucket
 // has its tokens, else OUT if the out-bucket has (and the backlog, as above), else it waits; a packet that

@@ -32,28 +32,21 @@ std::string value(const Outline& item, std::string_view key) {
   return o == nullptr ? "" : o->words();
 }
 
-// null: there is no such entry.
-const Outline* of_section(const Config& c, std::string_view section, std::string_view name) {
-  const Outline* at = c.written.get();
-  for (const std::string_view key : {section, name})
-    if (at != nullptr) at = at->find(key);
-  return at;
-}
-
 std::string name_of(const Interface& i, const Config& c) {
   if (i.is_template()) return fmt::format("{0}.{1} to {0}.{2}", i.name, i.first_inner, i.last_inner);
-  const Outline* const at = of_section(c, "interfaces", i.name);
+  const Outline* at = c.written.get();
+  for (const std::string_view key : {std::string_view("interfaces"), std::string_view(i.name)})
+    if (at != nullptr) at = at->find(key);
   const std::string customer = at == nullptr ? "" : value(*at, "customer");
   return customer.empty() ? i.name : fmt::format("{} (customer {})", i.name, customer);
 }
 
 template <class F>
-std::string interfaces(const Config& c, std::string_view none, F&& wanted,
-                       std::string_view noun = "interfaces") {
+std::string interfaces(const Config& c, std::string_view none, F&& wanted) {
   std::vector<std::string> names;
   for (const Interface& i : c.interfaces)
     if (wanted(i)) names.push_back(name_of(i, c));
-  return names.empty() ? std::string(none) : fmt::format("{} {}", noun, listed(names));
+  return names.empty() ? std::string(none) : "interfaces " + listed(names);
 }
 
 std::string set_of(const Config& c, const std::string& name) {
@@ -100,14 +93,6 @@ std::string concern(std::string_view section, const std::string& name, const Out
                       [&](const Interface& i) { return group && i.group == group; });
   }
   if (section == "interfaces") return interfaces(c, name, [&](const Interface& i) { return i.name == name; });
-  if (section == "subscribers") return "subscriber " + name;
-  if (section == "plans") {
-    const auto has = [&](const Interface& i) {
-      const Outline* const subscriber = of_section(c, "subscribers", i.name);
-      return subscriber != nullptr && value(*subscriber, "plan") == name;
-    };
-    return interfaces(c, "nothing: no subscriber has this plan", has, "subscribers");
-  }
   if (section == "filters") {
     const auto filter = index_of(c.filters, name);
     const auto uses = [&](const auto& at) {

@@ -406,6 +406,14 @@ TEST(AlphaClock, IsFreeWhenTheHoldDownHasPassedWithoutALowerAlpha) {
   EXPECT_TRUE(clock.free(5s));
 }
 
+TEST(AlphaClock, IsFreeAtOneAtOnce) {
+  AlphaClock clock(kStart, Ratio::of(0.9), Ratio::of(1));
+  clock.advance(kStart + 1s, Ratio::of(0.9));
+  EXPECT_FALSE(clock.free(5s));
+  clock.advance(kStart + 1s, Ratio::of(1));
+  EXPECT_TRUE(clock.free(5s));
+}
+
 TEST(AlphaClock, IsTheExactIntegral) {
   Rng rng(1);
   AlphaClock clock(kStart);
