@@ -49,6 +49,15 @@ std::string interfaces(const Config& c, std::string_view none, F&& wanted) {
   return names.empty() ? std::string(none) : "interfaces " + listed(names);
 }
 
+std::string subscribers_of(const std::string& plan, const Config& c) {
+  const Outline* const all = c.written == nullptr ? nullptr : c.written->find("subscribers");
+  std::vector<std::string> names;
+  if (all != nullptr)
+    for (const Outline& subscriber : all->below)
+      if (value(subscriber, "plan") == plan) names.push_back(subscriber.key);
+  return names.empty() ? "nothing: no subscriber has this plan" : "subscribers " + listed(names);
+}
+
 std::string set_of(const Config& c, const std::string& name) {
   const auto set = index_of(c.queues, name);
   std::vector<std::string> names;
@@ -93,6 +102,8 @@ std::string concern(std::string_view section, const std::string& name, const Out
                       [&](const Interface& i) { return group && i.group == group; });
   }
   if (section == "interfaces") return interfaces(c, name, [&](const Interface& i) { return i.name == name; });
+  if (section == "subscribers") return "subscriber " + name;
+  if (section == "plans") return subscribers_of(name, c);
   if (section == "filters") {
     const auto filter = index_of(c.filters, name);
     const auto uses = [&](const auto& at) {

@@ -132,7 +132,7 @@ void add_rules_of_subscribers(Draft& draft) {
     rule.match.interface = s.interface;
     rule.service = s.service;
     rule.per = Rule::Per::interface;
-    rule.contracts = interfaces_of(rule.match, draft.config);
+    rule.contracts = static_cast<std::uint32_t>(draft.config.interfaces[s.interface].count());
     rules.push_back(std::move(rule));
     draft.rule_places.push_back(s.at);
     if (++pairs > kMaxRules) return report_too_many(s.at, draft.problems);
