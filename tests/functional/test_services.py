@@ -16,7 +16,7 @@ pytestmark = pytest.mark.paced("measures rates")
 BE, AF11, AF13, EF = 0, 10, 14, 46
 BUCKET, CSA, POLICED = "10.1.0.11", "10.1.0.12", "10.1.0.13"
 CSA_RATE, ALPHA_MAX, BUCKET_RATE, POLICE_RATE = 4 * MBIT, 0.4, 3 * MBIT, 2 * MBIT
-POLICE_BUCKET = 20_000
+POLICE_BUCKET = 100_000  # 400 ms of its rate: so long may the machine keep the sender
 
 SHAPED = ports(wan="shape: 30 Mbit/s, burst: 60 kB, queues: uplink") + f"""
 queues:
@@ -30,7 +30,7 @@ queues:
 services:
   bucket: {{conditioner: token-bucket, rate: 3 Mbit/s, bucket: 30 kB, mark: {{in: AF11, out: AF13}}}}
   csa: {{conditioner: csa, alpha: {{max: 0.4}}, rate: 4 Mbit/s, in_bucket: 10 packets, out_bucket: 2 packets, buffer: 100 packets, mark: {{in: AF11, out: BE}}}}
-  police: {{conditioner: police, rate: 2 Mbit/s, bucket: 20 kB, mark: {{in: EF}}}}
+  police: {{conditioner: police, rate: 2 Mbit/s, bucket: 100 kB, mark: {{in: EF}}}}
 classify:
   - {{match: {{port: lan0, source: {BUCKET}/32}}, service: bucket}}
   - {{match: {{port: lan0, source: {CSA}/32}}, service: csa, per: source}}
@@ -157,7 +157,7 @@ def test_three_services_get_theirs_at_once_from_a_full_port(lab, shaped):
             UdpSource(lab.a, "10.2.0.1", 4003, bind=(POLICED, 0)) as voice:
         def pace():
             while not done.is_set():
-                voice.pace(bytes(472), 1.5 * POLICE_RATE / 500, 100)
+                voice.pace(bytes(472), 2.5 * POLICE_RATE / 500, 100)
         pacer = threading.Thread(target=pace)
         pacer.start()
         try:
