@@ -117,12 +117,16 @@ void warn_about_filters(Draft& draft) {
   };
   std::ranges::for_each(draft.config.ports, use);
   std::ranges::for_each(draft.config.interfaces, use);
+  for (const Draft::Plan& plan : draft.plan_terms) use(plan.like);
+  if (const auto suspended = draft.filters.find("suspended"); suspended && !draft.plan_terms.empty())
+    used[*suspended] = true;
   for (std::size_t f = 0; f < used.size(); ++f) {
     const Filter& filter = draft.config.filters[f];
     if (!used[f])
       draft.problems.warning(draft.filter_places[f].name, "no port or interface uses filter `{}`",
                              filter.name);
-    warn_about_entries(filter, draft.filter_places[f], draft.problems);
+    if (draft.filters.find(filter.name))  // in the file
+      warn_about_entries(filter, draft.filter_places[f], draft.problems);
   }
 }
 

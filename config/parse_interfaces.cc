@@ -123,6 +123,18 @@ void read_interface(const Node& node, Interface& i, Places& places, Draft& draft
   places.shape = map.at("shape");
 }
 
+// The filter of suspended subscribers: the one of that name, or one that denies everything.
+std::size_t filter_of_suspended(Draft& draft, Mark at) {
+  constexpr std::string_view kName = "suspended";
+  if (const auto index = draft.filters.find(kName)) return *index;
+  auto& filters = draft.config.filters;
+  if (filters.empty() || filters.back().name != kName) {
+    filters.push_back({std::string(kName), {FilterEntry{.permit = false, .match = {}, .name = "all"}}});
+    draft.filter_places.push_back({at, {at}});
+  }
+  return filters.size() - 1;
+}
+
 void read_subscriber(const Node& node, Interface& i, Places& places, Draft& draft) {
   MapReader map(node, "a subscriber", draft.problems);
   const Node* n = map.require("plan");
@@ -140,6 +152,9 @@ void read_subscriber(const Node& node, Interface& i, Places& places, Draft& draf
   read_source_check(map, i.trust, i.source_check);
   if (port && !plan.has_overhead) i.shaper.overhead = port->shaper.overhead;
   read_filters_of(map, i, draft);
+  bool suspended = false;
+  if (map.read("suspended", suspended) && suspended)
+    i.filter_in = i.filter_out = filter_of_suspended(draft, map.at("suspended"));
   places.shape = map.at("plan");
   if (plan.service)
     draft.subscriber_rules.push_back({draft.config.interfaces.size() - 1, *plan.service, node.mark});

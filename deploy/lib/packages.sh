@@ -6,7 +6,7 @@
 PACKAGES_RUNTIME=(
   build-essential cmake ninja-build pkg-config clang
   libdpdk-dev libbpf-dev libxdp-dev libyaml-cpp-dev libcli11-dev libfmt-dev libspdlog-dev
-  nlohmann-json3-dev libmnl-dev libseccomp-dev libsystemd-dev libsodium-dev libmicrohttpd-dev libgnutls28-dev zlib1g-dev
+  nlohmann-json3-dev libmnl-dev libseccomp-dev libsystemd-dev libsodium-dev libmicrohttpd-dev libgnutls28-dev zlib1g-dev libcsv-dev
   prometheus-cpp-dev libjs-chart.js
   iproute2 ethtool iperf3 procps python3 python3-prometheus-client
 )

@@ -14,7 +14,7 @@ ROOMS = """conditioners aqm aqm/hierarchy config/text config
     router/process router/operate/machine
     router/pipeline/wire router/pipeline/interfaces router/pipeline/capture router/pipeline/classify router/pipeline/flows
     router/pipeline/routes router/pipeline/signals router/pipeline
-    router/operate/observe router/operate/explain router/operate/capture router/operate/generations router/operate/console router/daemon/linux
+    router/operate/observe router/operate/explain router/operate/capture router/operate/generations router/operate/subscribers router/operate/console router/daemon/linux
     router/daemon/memif router/daemon/ports router/daemon/workers router/daemon/control router/daemon router/daemon/bench router/operate/cli
     endpoints/engine endpoints/tcp endpoints/tfrc endpoints/udp endpoints/host endpoints/config endpoints/report
     endpoints/dpdk endpoints/linux

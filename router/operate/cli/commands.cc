@@ -16,8 +16,8 @@ void add_commands(CLI::App& app, Action& action) {
   app.description("Surety: an edge and core router that keeps promised rates");
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
-  for (const auto add : {add_run, add_check, add_changes, add_show, add_report, add_explain, add_capture,
-                         add_setup, add_doctor, add_upgrade, add_bench})
+  for (const auto add : {add_run, add_check, add_changes, add_subscribers, add_show, add_report, add_explain,
+                         add_capture, add_setup, add_doctor, add_upgrade, add_bench})
     add(app, action);
 }
 

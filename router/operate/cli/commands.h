@@ -17,6 +17,7 @@ using Action = std::function<int()>;
 void add_run(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_changes(CLI::App& app, Action& action);  // diff, apply, confirm, rollback, history, reload
+void add_subscribers(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);

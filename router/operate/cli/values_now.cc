@@ -114,6 +114,8 @@ std::optional<Words> ask(const Unknown& unknown) {
   if (name == "--customer") return customers(unknown);
   if (name == "--reason") return reasons();
   if (name == "--filter") return fields();
+  if (unknown.command.starts_with("subscribers ") && (name == "names" || name == "words"))
+    return column(unknown, {{"interfaces", "customer"}});
   if (unknown.command == "show" && name == "what") return tables();
   if (unknown.command == "show" && (name == "where" || name == "--sort") && !unknown.before.empty())
     return keys(unknown, unknown.before.front(), name == "where");

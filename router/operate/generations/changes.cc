@@ -35,8 +35,10 @@ class Change {
   }
 
   Site& site() { return site_; }
-  std::optional<ConfigTree> installed() const {
-    return disk::rights_of(site_.file) ? std::optional(gather(site_.file)) : std::nullopt;
+  // The router's file as it was when this was called first, or after finish().
+  const std::optional<ConfigTree>& installed() {
+    if (!installed_ && disk::rights_of(site_.file)) installed_ = gather(site_.file);
+    return installed_;
   }
   const Json* trial() const { return site_.router ? site_.router->trial() : nullptr; }
   // Ends the trial. False: its author has installed the file already.
@@ -48,30 +50,31 @@ class Change {
   // `given`: the author's path.
   int to(const ConfigTree& candidate, const fs::path& given);
   void finish(const ConfigTree& tree, const std::string& hash);
+  bool edited() {
+    const auto& now = installed();
+    return site_.router && now && now->hash() != site_.router->hash();
+  }
 
  private:
   void lay_out_files() const;
   IsKept kept() const {
     return [this](const std::string& name, const std::string& text) { return site_.store.keeps(name, text); };
   }
-  Generation found() const;
+  Generation found();
   Generation about(const ConfigTree& tree, const std::string& hash, const Json& verdict) const;
   Json judge(const ConfigTree& tree, std::string& hash);
-  bool says_so_already(const ConfigTree& tree) const;
+  bool says_so_already(const ConfigTree& tree);
   void print(const Json& verdict, const ConfigTree& tree, const fs::path& given) const;
   int refuse_restart(const std::vector<std::string>& what) const;
   int hand_over(const ConfigTree& tree, const Generation& about, const fs::path& given);
   int put_on_trial() const;
-  bool edited() const {
-    const auto now = installed();
-    return site_.router && now && now->hash() != site_.router->hash();
-  }
 
   const ChangeRequest& request_;
   const ChangeContext& context_;
   std::string how_;
   Site site_;
   std::optional<ChangeLock> lock_;
+  std::optional<ConfigTree> installed_;
   bool taken_ = false;  // the staged configuration is in effect
 };
 
@@ -94,7 +97,7 @@ void Change::begin() {
         fmt::format("{} was edited after the router read it, and a trial must end with what the router "
                     "read: `surety reload` or `surety rollback` first",
                     site_.file.string()));
-  if (const auto now = installed()) site_.store.settle(*now, found(), false, taken_);
+  if (const auto& now = installed()) site_.store.settle(*now, found(), false, taken_);
   lay_out_files();
 }
 
@@ -104,7 +107,7 @@ void Change::lay_out_files() const try { lay_out(site_.file, kept()); } catch (c
                               how_, e.what(), pointed_at(site_.file).string());
 }
 
-Generation Change::found() const {
+Generation Change::found() {
   Generation g;
   g.when = context_.now;
   g.who = name_of_user(disk::rights_of(site_.file)->user.value_or(0));
@@ -127,13 +130,22 @@ Generation Change::about(const ConfigTree& tree, const std::string& hash, const 
 }
 
 void Change::print(const Json& verdict, const ConfigTree& tree, const fs::path& given) const {
-  print_problems(verdict, as_given(tree, site_.file, given), context_.err);
+  Renames places = as_given(tree, site_.file, given);
+  for (const auto& [from, to] : request_.places)
+    places.emplace_back((fs::absolute(site_.file).parent_path() / from).string(), to);
+  print_problems(verdict, places, context_.err);
 }
 
 // `hash`: the hash that a router will report for it.
 Json Change::judge(const ConfigTree& tree, std::string& hash) {
   const fs::path seen = site_.store.put(tree, "asked");
   const config::Tree as_read = as_installed(seen, site_.file);
+  for (const auto& [name, text] : tree.files)
+    if (!as_read.texts.contains(name)) {
+      site_.store.drop("asked");
+      throw std::runtime_error(fmt::format("{} does not include {}: add `include: {}/*.yaml` to it",
+                                           site_.file.string(), name, fs::path(name).parent_path().string()));
+    }
   hash = as_read.hash();
   Json verdict;
   if (site_.router) {
@@ -150,8 +162,8 @@ Json Change::judge(const ConfigTree& tree, std::string& hash) {
 }
 
 // Compares texts: the content of `!file` may have changed.
-bool Change::says_so_already(const ConfigTree& tree) const {
-  const auto now = installed();
+bool Change::says_so_already(const ConfigTree& tree) {
+  const auto& now = installed();
   return now == tree && !edited();
 }
 
@@ -185,6 +197,10 @@ int Change::to(const ConfigTree& candidate, const fs::path& given) {
   check_places(tree, site_.file, kept());
   const Generation next = about(tree, hash, verdict);
   print_changes(verdict, context_.out);
+  if (request_.dry_run) {
+    context_.out << "not applied: --dry-run\n";
+    return 0;
+  }
   if (site_.router && restart.empty()) return hand_over(tree, next, given);
   site_.store.stage(tree, next);
   finish(tree, hash);
@@ -195,9 +211,10 @@ int Change::to(const ConfigTree& candidate, const fs::path& given) {
 // The file's content is in effect, or will be at the next start; a router that has adopted it is notified.
 void Change::finish(const ConfigTree& tree, const std::string& hash) {
   try {
+    installed_.reset();
     install(tree, site_.file);
   } catch (const std::runtime_error& e) {
-    const auto now = installed();
+    const auto& now = installed();
     if (!now || now->hash() != hash) throw;
     context_.err << fmt::format("surety {}: {}; it is in effect, but a power cut now may undo it\n", how_,
                                 e.what());
@@ -237,7 +254,7 @@ int Change::put_on_trial() const {
   return 0;
 }
 
-int tell(const char* command, const ChangeContext& context, const std::function<int()>& what) try {
+int tell(const std::string& command, const ChangeContext& context, const std::function<int()>& what) try {
   return what();
 } catch (const std::exception& e) {
   context.err << "surety " << command << ": " << e.what() << '\n';
@@ -296,7 +313,7 @@ int keep_trial(Change& change, const ChangeContext& context) {
     throw std::runtime_error(fmt::format("router {} does not run: a trial ends with the router", site.name));
   if (change.trial() == nullptr) nothing_to_confirm(*site.router);
   const auto staged = site.store.staged();
-  const auto now = change.installed();
+  const auto& now = change.installed();
   if (!staged || staged->about.hash != change.trial()->at("hash").get<std::string>())
     throw std::runtime_error(
         "the configuration on trial is not from `surety apply`: the program that began the trial must "
@@ -319,6 +336,23 @@ int apply(const ChangeRequest& request, const ChangeContext& context) {
     Change change(request, context, request.confirm ? "apply --confirm" : "apply");
     change.begin();
     return change.to(candidate, request.file);
+  });
+}
+
+int edit(const ChangeRequest& request, const ChangeContext& context, const std::string& how,
+         const Edit& change_files) {
+  return tell(how, context, [&] {
+    Change change(request, context, how);
+    change.begin();
+    const fs::path& file = change.site().file;
+    std::optional<ConfigTree> tree = change.installed();
+    if (!tree) throw std::runtime_error(fmt::format("there is no configuration in {}", file.string()));
+    if (change.edited())
+      throw std::runtime_error(
+          fmt::format("{} was edited after the router read it: `surety reload` or `surety rollback` first",
+                      file.string()));
+    change_files(*tree);
+    return change.to(*tree, file);
   });
 }
 

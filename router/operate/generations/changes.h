@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -34,6 +35,8 @@ struct ChangeRequest {
   bool at_next_start = false;       // installs changes that require a restart, too
   std::optional<int> generation{};  // rollback: target; nullopt: the previous one
   bool json = false;                // history, diff
+  bool dry_run = false;             // edit: checks and prints, and changes nothing
+  Renames places{};                 // edit: files of the ConfigTree, with their names in messages
 };
 
 // Input and output of the commands; `now` in Unix seconds.
@@ -50,6 +53,11 @@ int diff(const ChangeRequest& request, const ChangeContext& context);  // 1: the
 // The result of the candidate on the running router. 1: it would be refused.
 int compare_with_running(const ChangeRequest& request, const ChangeContext& context);
 int apply(const ChangeRequest& request, const ChangeContext& context);
+// Changes files of the installed configuration, and applies the result; a file that has been edited and not
+// been reloaded is an error. `how`: the command, for the history.
+using Edit = std::function<void(ConfigTree&)>;
+int edit(const ChangeRequest& request, const ChangeContext& context, const std::string& how,
+         const Edit& change);
 int confirm(const ChangeRequest& request, const ChangeContext& context);
 int rollback(const ChangeRequest& request, const ChangeContext& context);
 int history(const ChangeRequest& request, const ChangeContext& context);

@@ -8,7 +8,6 @@
 #include <set>
 #include <stdexcept>
 
-#include "config/parse.h"
 #include "config/text/assembly.h"
 #include "router/operate/generations/disk.h"
 
@@ -89,6 +88,15 @@ bool has_several(const ConfigTree& tree) {
   return std::ranges::count_if(tree.files, [](const auto& f) { return inside(f.first); }) > 1;
 }
 
+// The texts of a configuration, which may have errors.
+config::Tree texts_of(const fs::path& file) {
+  config::Tree tree = config::tree_at(file);
+  config::FileSources sources(tree);
+  config::Problems problems;
+  const config::Assembly assembly(tree, sources, problems);
+  return tree;
+}
+
 // Lists what a tree's patterns would include beside a file, and the tree has not. Reads nothing.
 class Beyond : public config::FileSources {
  public:
@@ -151,7 +159,7 @@ std::string ConfigTree::hash() const {
 }
 
 ConfigTree gather(const fs::path& file) {
-  const config::Tree tree = config::parse_file(file).tree;
+  const config::Tree tree = texts_of(file);
   ConfigTree all{tree.file, tree.texts};
   if (!all.files.contains(all.main))
     all.files[all.main] = disk::read(file, Links::followed);  // false: with the reason
@@ -181,7 +189,7 @@ Renames as_given(const ConfigTree& tree, const fs::path& file, const fs::path& g
 }
 
 config::Tree as_installed(const fs::path& staged, const fs::path& file) {
-  config::Tree tree = config::parse_file(staged).tree;
+  config::Tree tree = texts_of(staged);
   const fs::path to = fs::absolute(file);
   auto main = tree.texts.extract(tree.file);
   tree.directory = to.parent_path();

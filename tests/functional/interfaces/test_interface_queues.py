@@ -7,6 +7,7 @@ import statistics
 import time
 
 import pytest
+import yaml
 
 from edge import (AWAY, CLASSES, EF, GROUPS, INTERFACES, MBIT, PACKET, PORT, TAGS, VOICE, Edge, EdgeRouter, Load, address, behind_tags, down,
                   edge_yaml, expected, interface_line, percentile, rates, shaped, steady_rates)
@@ -257,22 +258,38 @@ def test_rates_change_as_fast_as_reloads_go(router, load, listener):
         assert of(lately(listener), "c") == pytest.approx(2, rel=0.1)
 
 
-def test_a_subscriber_gets_another_plan(lab, router, load, listener):
-    """An interface becomes a subscriber, whose plan changes: who has what he asks for loses nothing, and the contract has its service."""
-    def text(plan):
-        plans = "".join(f"  {name}: {{service: {name}{shaped(rate)}, weight: 2, queues: down}}\n" for name, rate in (("slow", 1), ("fast", 2)))
-        services = "".join(f"  {name}: {{conditioner: police, rate: {rate} Mbit/s, bucket: 50 kB}}\n" for name, rate in (("slow", 1), ("fast", 2)))
-        return edge_yaml(names=[name for name in INTERFACES if name != "c"],
-                         more=f"services:\n{services}plans:\n{plans}subscribers:\n{interface_line('c', f', plan: {plan}')}")
+def test_a_subscriber_gets_another_plan_and_is_suspended(lab, router, load, listener):
+    """An interface becomes a subscriber of an import, whose plan changes: who has what he asks for loses nothing, and the contract has its
+    service. Nothing comes through while it is suspended, and this lasts over an import."""
+    plans = "".join(f"  {name}: {{service: {name}{shaped(rate)}, weight: 2, queues: down}}\n" for name, rate in (("slow", 1), ("fast", 2)))
+    services = "".join(f"  {name}: {{conditioner: police, rate: {rate} Mbit/s, bucket: 50 kB}}\n" for name, rate in (("slow", 1), ("fast", 2)))
+
+    def subscribers(*words, **options):
+        return lab.router.run(SURETY, "subscribers", *words, "--name", router.name, **options)
+
+    def import_c(plan):
+        return subscribers("import", "-", input=json.dumps(yaml.safe_load(interface_line("c", f", plan: {plan}"))))
+
+    def arrives(rate):
+        """c gets this rate, once its queues have sent what they had."""
+        wait_for(lambda: of(lately(listener), "c") == pytest.approx(rate, rel=0.1, abs=0.01))
 
     with Undisturbed(router, load, listener):
+        router.reload(edge_yaml(names=[name for name in INTERFACES if name != "c"],
+                                more=f"include: subscribers/*.yaml\nservices:\n{services}plans:\n{plans}"))
         for plan, rate in (("slow", 1), ("fast", 2)):
-            router.reload(text(plan))
-            time.sleep(0.6)
-            assert of(lately(listener), "c") == pytest.approx(rate, rel=0.1)
+            import_c(plan)
+            arrives(rate)
             lab.inside["c"].namespace.run("ping", "-n", "-c", 3, "-i", 0.2, "-W", 1, "10.2.0.1", check=False)  # replies may wait too long
             router.until(lambda _: any((row["customer"], row["service"]) == ("c", plan)
                                        for row in json.loads(router.show("contracts", "--json").stdout)))
+        subscribers("suspend", "c")
+        arrives(0)
+        assert router.metrics().drops("up0")["filtered"] > 0
+        import_c("slow")
+        arrives(0)
+        subscribers("resume", "c")
+        arrives(1)
 
 
 @ONE_AND_TWO

@@ -224,6 +224,30 @@ TEST(ParseSubscriber, HasARuleBehindThoseOfTheFile) {
   EXPECT_EQ(c.rules[2].contracts, 9u) << "one for each tag";
 }
 
+TEST(ParseSubscriber, HasTheFilterSuspendedInPlaceOfItsOwnWhileItIsSuspended) {
+  const auto text = [](const char* filters, const char* suspended) {
+    return fmt::format(
+        "services: {{none: {{conditioner: none}}}}\n"
+        "plans: {{plain: {{service: none, filter: {{in: f, out: f}}}}}}\n"
+        "filters: {{f: [{{deny: {{protocol: tcp}}}}, {{permit: {{}}}}]{}}}\n"
+        "subscribers:\n"
+        "  acme: {{plan: plain, port: a, vlan: 2, suspended: {}, filter: {{in: f}}}}\n"
+        "  globex: {{plan: plain, port: a, vlan: 3, suspended: yes}}\n",
+        filters, suspended);
+  };
+  for (const char* const own : {"", ", suspended: [{permit: {destination: 10.9.0.1}}]"}) {
+    const auto c = parsed(text(own, "yes"));
+    ASSERT_EQ(c.filters.size(), 2u);
+    EXPECT_EQ(c.filters[1].name, "suspended");
+    EXPECT_EQ(c.filters[1].entries[0].permit, *own != 0);
+    for (const auto& i : c.interfaces) {
+      EXPECT_EQ(i.filter_in, 1u);
+      EXPECT_EQ(i.filter_out, 1u);
+    }
+    EXPECT_EQ(parsed(text(own, "no")).interfaces[0].filter_in, 0u);
+  }
+}
+
 TEST(ParsePcp, BothWays) {
   EXPECT_FALSE(parsed("").pcp);
   const auto c = parsed("pcp: {5: [EF], 6: [CS6, CS7], 3: [AF12, AF11], 0: LE}\n");

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/operate/subscribers/subscribers.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <ostream>
+#include <stdexcept>
+
+#include "config/names.h"
+#include "config/parse.h"
+#include "config/reader.h"
+#include "config/text/document.h"
+#include "config/text/outline.h"
+#include "config/text/regular_file.h"
+#include "router/operate/generations/site.h"
+#include "router/operate/subscribers/subscriber_list.h"
+#include "router/process/human.h"
+
+namespace surety {
+namespace {
+
+constexpr const char* kImport = "import";
+constexpr const char* kManual = "manual";
+
+std::string file_of_owner(const std::string& owner) {
+  if (!config::is_name(owner))
+    throw std::runtime_error(
+        fmt::format("{} cannot name an owner: letters, digits, `-`, `_` and `.`", config::quote(owner)));
+  return fmt::format("subscribers/{}.yaml", owner);
+}
+
+SubscriberList list_in(const ConfigTree& tree, const std::string& file) try {
+  const auto found = tree.files.find(file);
+  if (found == tree.files.end()) return {};
+  if (!is_file_of_owner(found->second))
+    throw BadList("it is a file of the operator's: choose another --owner");
+  return SubscriberList::from_file_of_owner(found->second);
+} catch (const BadList& e) {
+  throw std::runtime_error(fmt::format("{}: {}", file, e.what()));
+}
+
+void write(const SubscriberList& list, const std::string& file, ConfigTree& tree) {
+  tree.files[file] = list.file_of(std::filesystem::path(file).stem().string());
+}
+
+// The file of the owner that has a subscriber of this name, and its list.
+struct Owned {
+  std::string file;
+  SubscriberList list;
+};
+
+Owned owner_of(const std::string& name, const std::optional<std::string>& owner, const ConfigTree& tree) {
+  for (const auto& [file, text] : tree.files) {
+    if (!is_file_of_owner(text) || (owner && file != file_of_owner(*owner))) continue;
+    if (SubscriberList list = list_in(tree, file); list.find(name) != nullptr) return {file, std::move(list)};
+  }
+  throw std::runtime_error(
+      owner ? fmt::format("owner {} has no subscriber {}", *owner, config::quote(name))
+            : fmt::format("no owner has a subscriber {}; one of the operator's own files is changed there",
+                          config::quote(name)));
+}
+
+// Name and terms of the words `NAME KEY=VALUE ...`; null: the key is to be removed.
+std::vector<std::pair<std::string, Json>> terms_of(const std::vector<std::string>& words) {
+  std::vector<std::pair<std::string, Json>> terms;
+  for (auto word = words.begin() + 1; word != words.end(); ++word) {
+    const auto [key, value] = config::field_of(*word);
+    if (key.empty() || word->find('=') == std::string::npos)
+      throw std::runtime_error(fmt::format("{}: expected KEY=VALUE, like plan=gold", config::quote(*word)));
+    terms.emplace_back(key, term_of(key, value));
+  }
+  return terms;
+}
+
+void put(const std::vector<std::pair<std::string, Json>>& terms, Subscriber& s) {
+  for (const auto& [key, value] : terms)
+    if (value.is_null())
+      s.terms.erase(key);
+    else
+      s.terms[key] = value;
+}
+
+SubscriberList list_to_import(const std::filesystem::path& file) try {
+  const std::string path = file == "-" ? "/dev/stdin" : file.string();
+  config::RegularFile opened(path);
+  const std::string text = opened.text(config::Document::kMaxBytes);
+  if (!opened.error().empty()) throw std::runtime_error(opened.error());
+  if (text.size() > config::Document::kMaxBytes) throw BadList("larger than the limit of 4 MiB");
+  const auto first = text.find_first_not_of(" \t\r\n");
+  const bool json = first != std::string::npos && (text[first] == '{' || text[first] == '[');
+  return json ? SubscriberList::from_json(text) : SubscriberList::from_csv(text);
+} catch (const std::runtime_error& e) {
+  throw std::runtime_error(fmt::format("{}: {}", file.string(), e.what()));
+}
+
+// A suspension lasts, unless the list has a value of its own.
+void keep_suspended(const SubscriberList& before, SubscriberList& after) {
+  constexpr const char* kSuspended = "suspended";
+  for (const Subscriber& was : before.all()) {
+    const auto suspended = was.terms.find(kSuspended);
+    Subscriber* const s = suspended == was.terms.end() ? nullptr : after.find(was.name);
+    if (s != nullptr && !s->terms.contains(kSuspended)) s->terms[kSuspended] = *suspended;
+  }
+}
+
+struct Difference {
+  std::size_t added = 0, changed = 0, removed = 0, same = 0;
+};
+
+Difference difference(const SubscriberList& before, const SubscriberList& after) {
+  Difference d;
+  for (const Subscriber& s : after.all()) {
+    const Subscriber* const was = before.find(s.name);
+    // Without the order of the keys.
+    ++(was == nullptr ? d.added : nlohmann::json(was->terms) == nlohmann::json(s.terms) ? d.same : d.changed);
+  }
+  d.removed = before.all().size() - d.same - d.changed;
+  return d;
+}
+
+void check_removals(const Difference& d, std::size_t before, double allowed) {
+  const double percent =
+      100. * static_cast<double>(d.removed) / static_cast<double>(std::max<std::size_t>(before, 1));
+  if (d.removed > 1 && percent > allowed)
+    throw std::runtime_error(fmt::format(
+        "{} of {} subscribers would be removed, {:.0f} %: if that is intended, `--allow-removals {:.0f}`",
+        d.removed, before, percent, std::ceil(percent)));
+}
+
+// Changes the subscribers with these names, each in the file of its owner.
+int change_named(const SubscribersRequest& request, const ChangeContext& context, const char* how,
+                 const std::function<void(SubscriberList&, const std::string&)>& change) {
+  return edit(request.change, context, how, [&](ConfigTree& tree) {
+    for (const std::string& name : request.words) {
+      Owned owned = owner_of(name, request.owner, tree);
+      change(owned.list, name);
+      write(owned.list, owned.file, tree);
+    }
+  });
+}
+
+// A row of `list`: a subscriber, and the sums of its contracts.
+struct Row {
+  std::string name, plan, owner, place;
+  bool suspended = false;
+  double committed = 0, offered = 0, delivered = 0;  // bytes/s
+  std::optional<bool> met;                           // nullopt: no contract of it is demanding
+};
+
+std::string words_of(const config::Outline& entry, std::string_view key) {
+  const config::Outline* const o = entry.find(key);
+  return o == nullptr ? "" : o->words();
+}
+
+Row row_of(const config::Outline& entry) {
+  Row row;
+  row.name = entry.key;
+  row.plan = words_of(entry, "plan");
+  row.owner = "file";
+  const std::string inner = words_of(entry, "inner_vlan");
+  row.place = fmt::format("{} {}{}{}", words_of(entry, "port"), words_of(entry, "vlan"),
+                          inner.empty() ? "" : ".", inner);
+  const std::string suspended = words_of(entry, "suspended");
+  row.suspended = suspended == "true" || suspended == "yes" || suspended == "on";
+  return row;
+}
+
+using Rows = std::map<std::string, Row>;
+
+// Throws std::runtime_error if the configuration has errors.
+Rows rows_in(const std::filesystem::path& file) {
+  const auto result = config::parse_file(file);
+  if (!result.ok())
+    throw std::runtime_error(fmt::format("{} has errors: `surety check` lists them", file.string()));
+  Rows rows;
+  if (const auto* const all = result.config->written->find("subscribers"))
+    for (const config::Outline& entry : all->below) rows.emplace(entry.key, row_of(entry));
+  for (const auto& [name, text] : result.tree.texts) {
+    if (!is_file_of_owner(text)) continue;
+    const SubscriberList list = SubscriberList::from_file_of_owner(text);
+    for (const Subscriber& s : list.all())
+      rows.at(s.name).owner = std::filesystem::path(name).stem().string();
+  }
+  return rows;
+}
+
+double number(const Json& row, const char* key) {
+  const auto at = row.find(key);
+  return at == row.end() || at->is_null() ? 0 : at->get<double>();
+}
+
+void add_contracts(const Json& contracts, Rows& rows) {
+  for (const Json& c : contracts) {
+    const auto row = rows.find(c.value("customer", ""));
+    if (row == rows.end()) continue;
+    row->second.committed += number(c, "committed_bytes_per_second");
+    row->second.offered += number(c, "offered_bytes_per_second");
+    row->second.delivered += number(c, "delivered_bytes_per_second");
+    if (const auto met = c.find("met"); met != c.end() && met->is_boolean())
+      row->second.met = row->second.met.value_or(true) && met->get<bool>();
+  }
+}
+
+std::string state_of(const Row& row) {
+  return row.suspended ? "suspended" : !row.met ? "" : *row.met ? "met" : "missed";
+}
+
+Json in_json(const Row& row) {
+  return {{"name", row.name},
+          {"plan", row.plan},
+          {"owner", row.owner},
+          {"place", row.place},
+          {"suspended", row.suspended},
+          {"committed_bytes_per_second", row.committed},
+          {"offered_bytes_per_second", row.offered},
+          {"delivered_bytes_per_second", row.delivered},
+          {"met", row.met ? Json(*row.met) : Json()}};
+}
+
+std::string table(const std::vector<Row>& rows) {
+  using Align = TextTable::Align;
+  TextTable t;
+  for (const char* const title : {"NAME", "PLAN", "OWNER", "PORT AND TAGS", "STATE"})
+    t.column(title, Align::left);
+  for (const char* const title : {"COMMITTED", "OFFERED", "DELIVERED"}) t.column(title, Align::right);
+  for (const Row& r : rows)
+    t.row({r.name, r.plan, r.owner, r.place, state_of(r), human::rate(r.committed), human::rate(r.offered),
+           human::rate(r.delivered)});
+  return t.text();
+}
+
+}  // namespace
+
+int list_subscribers(const SubscribersRequest& request, const ChangeContext& context) try {
+  const Site site = find_site(request.change, context.client);
+  Rows rows = rows_in(site.file);
+  if (site.router) add_contracts(context.client.table("contracts", site.name), rows);
+  std::vector<Row> chosen;
+  for (const std::string& name : request.words)
+    if (!rows.contains(name)) throw std::runtime_error("no subscriber is called " + config::quote(name));
+  for (auto& [name, row] : rows)
+    if ((request.words.empty() || std::ranges::find(request.words, name) != request.words.end()) &&
+        (!request.owner || row.owner == *request.owner))
+      chosen.push_back(row);
+  if (!request.change.json) {
+    context.out << table(chosen);
+    return 0;
+  }
+  Json all = Json::array();
+  for (const Row& row : chosen) all.push_back(in_json(row));
+  context.out << all.dump(2) << '\n';
+  return 0;
+} catch (const std::runtime_error& e) {
+  context.err << "surety subscribers list: " << e.what() << '\n';
+  return 1;
+}
+
+int import_subscribers(const SubscribersRequest& request, const ChangeContext& context) {
+  ChangeRequest change = request.change;
+  return edit(change, context, "subscribers import", [&](ConfigTree& tree) {
+    const std::string file = file_of_owner(request.owner.value_or(kImport));
+    SubscriberList after = list_to_import(request.change.file);
+    const SubscriberList before = list_in(tree, file);
+    keep_suspended(before, after);
+    const Difference d = difference(before, after);
+    check_removals(d, before.all().size(), request.removals);
+    context.out << fmt::format("{} added, {} changed, {} removed, {} as before\n", d.added, d.changed,
+                               d.removed, d.same);
+    write(after, file, tree);
+    if (!after.all().empty() && after.all().front().line != 0)  // lines are those of the CSV
+      change.places = {{file, request.change.file.string()}};
+  });
+}
+
+int add_subscriber(const SubscribersRequest& request, const ChangeContext& context) {
+  return edit(request.change, context, "subscribers add", [&](ConfigTree& tree) {
+    const std::string file = file_of_owner(request.owner.value_or(kManual));
+    SubscriberList list = list_in(tree, file);
+    Subscriber s{.name = request.words.at(0)};
+    put(terms_of(request.words), s);
+    list.add(std::move(s));
+    write(list, file, tree);
+  });
+}
+
+int set_subscriber(const SubscribersRequest& request, const ChangeContext& context) {
+  return edit(request.change, context, "subscribers set", [&](ConfigTree& tree) {
+    const std::string& name = request.words.at(0);
+    Owned owned = owner_of(name, request.owner, tree);
+    put(terms_of(request.words), *owned.list.find(name));
+    write(owned.list, owned.file, tree);
+  });
+}
+
+int remove_subscribers(const SubscribersRequest& request, const ChangeContext& context) {
+  return change_named(request, context, "subscribers remove",
+                      [](SubscriberList& list, const std::string& name) { list.remove(name); });
+}
+
+int suspend_subscribers(const SubscribersRequest& request, const ChangeContext& context) {
+  return change_named(
+      request, context, "subscribers suspend",
+      [](SubscriberList& list, const std::string& name) { list.find(name)->terms["suspended"] = true; });
+}
+
+int resume_subscribers(const SubscribersRequest& request, const ChangeContext& context) {
+  return change_named(
+      request, context, "subscribers resume",
+      [](SubscriberList& list, const std::string& name) { list.find(name)->terms.erase("suspended"); });
+}
+
+}  // namespace surety

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`surety subscribers`: what other systems and hands change, and what is refused. test_interface_queues.py has it under load."""
+import json
+
+import pytest
+
+from managed import Managed
+
+COLUMNS = "name,plan,port,vlan,addresses\n"
+ACME, GLOBEX = "acme,gold,lan,107,203.0.113.1/30\n", "globex,silver,lan,108,203.0.113.5/30 2001:db8::1/64\n"
+PLANS = """include: subscribers/*.yaml
+plans: {gold: {service: gold}, silver: {service: gold, shape: 5 Mbit/s}}
+subscribers: {initech: {plan: gold, port: wan, vlan: 1}}
+"""
+
+
+@pytest.fixture(scope="module")
+def router():
+    with Managed() as managed:
+        managed.write(managed.file, more=PLANS)
+        yield managed.start()
+
+
+@pytest.fixture(autouse=True)
+def nobody(router):
+    yield
+    owners = {row["owner"] for row in listed(router)} - {"file"}
+    for owner in owners:
+        write(router, COLUMNS)
+        router.run("subscribers", "import", router.top / "list.csv", "--owner", owner, "--allow-removals", 100)
+
+
+def write(router, text):
+    file = router.top / "list.csv"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return file
+
+
+def imported(router, text, *more):
+    return router.run("subscribers", "import", write(router, text), *more)
+
+
+def not_imported(router, text, *more):
+    """The sentence; nothing has changed."""
+    before, running = listed(router), router.running()
+    said = router.refused("subscribers", "import", write(router, text), *more)
+    assert listed(router) == before and router.running() == running
+    return said
+
+
+def listed(router, *more):
+    return json.loads(router.run("subscribers", "list", "--json", *more).stdout)
+
+
+def plans(router):
+    return {row["name"]: row["plan"] for row in listed(router)}
+
+
+def test_a_list_is_imported_changed_and_rolled_back(router):
+    said = imported(router, COLUMNS + ACME + GLOBEX, "--why", "the billing").stdout
+    assert said.startswith("2 added, 0 changed, 0 removed, 0 as before\n") and said.endswith("in effect\n")
+    assert plans(router) == {"acme": "gold", "globex": "silver", "initech": "gold"}
+    acme = listed(router, "acme")[0]
+    assert (acme["owner"], acme["place"], acme["suspended"]) == ("import", "lan 107", False)
+    assert "acme" in router.run("subscribers", "list", "--owner", "import").stdout and len(listed(router, "--owner", "file")) == 1
+    last = router.history()[-1]
+    assert (last["how"], last["why"]) == ("subscribers import", "the billing")
+    interfaces = {row["name"]: row for row in json.loads(router.run("show", "interfaces", "--json").stdout)}
+    assert interfaces["globex"]["shape_bytes_per_second"] == 625_000
+    assert "nothing to change" in imported(router, COLUMNS + ACME + GLOBEX).stdout
+    said = imported(router, COLUMNS + GLOBEX.replace("silver", "gold"), "--dry-run").stdout
+    assert said.startswith("0 added, 1 changed, 1 removed, 0 as before\n") and "plan silver -> gold" in said and "not applied" in said
+    assert plans(router) == {"acme": "gold", "globex": "silver", "initech": "gold"}
+    imported(router, COLUMNS + GLOBEX.replace("silver", "gold"))
+    assert plans(router) == {"globex": "gold", "initech": "gold"}
+    router.run("rollback")
+    assert plans(router) == {"acme": "gold", "globex": "silver", "initech": "gold"}
+    router.stop()
+    router.start()
+    assert plans(router) == {"acme": "gold", "globex": "silver", "initech": "gold"}, "after a start"
+
+
+@pytest.mark.parametrize("text", [
+    b"\xef\xbb\xbf" + (COLUMNS + "\n" + ACME + "\n").replace("\n", "\r\n").encode(),
+    'vlan,"name",addresses,plan,port\n107,"acme","203.0.113.1/30;",gold,lan',
+    json.dumps({"subscribers": {"acme": {"plan": "gold", "port": "lan", "vlan": 107, "addresses": ["203.0.113.1/30"]}}}),
+    json.dumps([{"name": "acme", "plan": "gold", "port": "lan", "vlan": 107, "addresses": "203.0.113.1/30"}]),
+], ids=["mark, CR LF, empty lines", "quotes, no end of line", "object", "list"])
+def test_forms_of_a_list(router, text):
+    imported(router, text)
+    assert plans(router) == {"acme": "gold", "initech": "gold"} and listed(router, "acme")[0]["place"] == "lan 107"
+
+
+@pytest.mark.parametrize("text, said", [
+    ("", "empty"),
+    (COLUMNS + ACME + ACME, "line 3: there is already a subscriber acme on line 2"),
+    (COLUMNS + ACME + "\n" + GLOBEX.replace("108", "107"), "list.csv:4:"),
+    (COLUMNS + ACME + GLOBEX.replace("203.0.113.5", "203.0.113.1"), "list.csv:3:"),
+    (COLUMNS + ACME.replace("gold", "golden"), "did you mean `gold`?"),
+    (COLUMNS + ACME.replace("lan", "land"), "list.csv:2:"),
+    (COLUMNS + "acme,gold\n", "line 2: 2 fields, but the header has 5"),
+    (COLUMNS.replace("vlan", "vlam") + ACME, "line 1: there is no column `vlam`"),
+    (COLUMNS + '"acme,gold', "line 2: a quoted field does not end"),
+    (COLUMNS + "a" * 10_000 + ",gold,lan,107,\n", "line 2: `aaaa"),
+    (COLUMNS + "ac\x01me,gold,lan,107,\n", "cannot name a subscriber"),
+    (COLUMNS + "".join(f"c{n},gold,lan,{n},\n" for n in range(1, 300_000)), "4 MiB"),
+    ('{"acme": {"plan": "gold"}, "acme": {"plan": "silver"}}', "`acme` is there twice"),
+    ('{"acme": ', "parse error at line 1"),
+    ("[7]", "expected an object"),
+    (COLUMNS + "initech,gold,lan,107,\n", "initech"),
+], ids=lambda value: value.replace("\n", " ")[:40] if "line" in value or "acme" in value else None)
+def test_a_list_with_a_mistake_changes_nothing(router, text, said):
+    assert said in not_imported(router, text)
+
+
+def test_a_short_list_removes_nobody(router):
+    everybody = "".join(f"c{n},gold,lan,{n},\n" for n in range(1, 21))
+    imported(router, COLUMNS + everybody)
+    said = not_imported(router, COLUMNS + "".join(everybody.splitlines(keepends=True)[:17]))
+    assert "3 of 20 subscribers would be removed, 15 %" in said and "--allow-removals 15" in said
+    assert "0 added, 0 changed, 3 removed" in imported(router, COLUMNS + "".join(everybody.splitlines(keepends=True)[:17]), "--allow-removals", 15).stdout
+
+
+def test_each_owner_has_its_own(router):
+    imported(router, COLUMNS + ACME)
+    imported(router, COLUMNS + GLOBEX, "--owner", "billing")
+    router.run("subscribers", "add", "hooli", "plan=gold", "port=lan", "vlan=200", "inner_vlan=1-9", "addresses=198.51.100.1/28 2001:db8:1::1/64")
+    assert {row["name"]: row["owner"] for row in listed(router)} == {"acme": "import", "globex": "billing", "hooli": "manual", "initech": "file"}
+    imported(router, COLUMNS + ACME.replace("gold", "silver"))
+    assert plans(router) == {"acme": "silver", "globex": "silver", "hooli": "gold", "initech": "gold"}
+    router.run("subscribers", "set", "globex", "plan=gold", "addresses=")
+    assert plans(router)["globex"] == "gold"
+    for words in (["set", "acme", "plan=gold", "--owner", "billing"], ["remove", "acme", "initech"], ["suspend", "nobody"],
+                  ["add", "acme", "plan=gold", "port=lan", "vlan=109"], ["add", "x", "plan=gold", "port=lan", "vlan=107"],
+                  ["set", "acme", "plan"], ["set", "acme", "speed=1"], ["add", "x", "--owner", "../x"], ["list", "nobody"]):
+        before = listed(router)
+        router.refused("subscribers", *words)
+        assert listed(router) == before
+    router.run("subscribers", "remove", "acme", "hooli")
+    assert plans(router) == {"globex": "gold", "initech": "gold"}
+
+
+def test_a_suspension_lasts_until_it_is_ended(router):
+    imported(router, COLUMNS + ACME + GLOBEX)
+    router.run("subscribers", "suspend", "acme", "globex", "--why", "unpaid")
+    assert [row["name"] for row in listed(router) if row["suspended"]] == ["acme", "globex"]
+    imported(router, COLUMNS + ACME.replace("gold", "silver") + GLOBEX)
+    assert [row["name"] for row in listed(router) if row["suspended"]] == ["acme", "globex"]
+    router.run("subscribers", "resume", "acme")
+    assert [row["name"] for row in listed(router) if row["suspended"]] == ["globex"]
+    imported(router, "name,plan,port,vlan,suspended\nacme,gold,lan,107,yes\nglobex,gold,lan,108,\n")
+    assert [row["name"] for row in listed(router) if row["suspended"]] == ["acme"], "the list says who"
+
+
+def test_the_operators_files_are_left_alone(router):
+    def refused(*words):
+        return router.refused("subscribers", *words)
+
+    text = router.file.read_text()
+    router.file.write_text(text + "# being edited\n")
+    assert "was edited" in refused("import", write(router, COLUMNS + ACME))
+    router.file.write_text(text.replace("include: subscribers/*.yaml\n", ""))
+    router.run("reload")
+    assert "add `include: subscribers/*.yaml`" in refused("import", write(router, COLUMNS + ACME))
+    router.file.write_text(text)
+    folder = router.file.parent / "subscribers"
+    folder.mkdir(exist_ok=True)
+    (folder / "import.yaml").write_text("subscribers: {}\n")
+    router.run("reload")
+    assert "a file of the operator's" in refused("import", write(router, COLUMNS + ACME))
+    (folder / "import.yaml").unlink()
+    router.run("reload")
