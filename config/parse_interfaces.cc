@@ -139,9 +139,8 @@ void read_subscriber(const Node& node, Interface& i, Places& places, Draft& draf
   MapReader map(node, "a subscriber", draft.problems);
   const Node* n = map.require("plan");
   const auto index = n ? draft.plans.resolve(*n, "plan", draft.problems) : std::nullopt;
-  Draft::Plan none;
-  Draft::Plan& plan = index ? draft.plan_terms[*index] : none;
-  plan.used = true;
+  const Draft::Plan none;
+  const Draft::Plan& plan = index ? draft.plan_terms[*index] : none;
   i.shaper = plan.like.shaper;
   i.weight = plan.like.weight;
   i.queues = plan.like.queues;
@@ -208,9 +207,8 @@ void read_interfaces(const Node& node, Draft& draft) {
 }
 
 void read_plans(const Node& node, Draft& draft) {
-  for_each_named(node, "plan", draft.problems, [&](const std::string&, const Node& key, const Node& value) {
+  for_each_named(node, "plan", draft.problems, [&](const std::string&, const Node&, const Node& value) {
     Draft::Plan& plan = draft.plan_terms.emplace_back();
-    plan.name = key.mark;
     MapReader map(value, "a plan", draft.problems);
     if (const Node* n = map.require("service"))
       plan.service = draft.services.resolve(*n, "service", draft.problems);

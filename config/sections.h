@@ -70,10 +70,9 @@ struct Draft {
   };
   // The terms that a plan gives the interfaces of its subscribers.
   struct Plan {
-    Mark name;
     std::optional<std::size_t> service{};
     Interface like;  // shaper, weight, queues and filters
-    bool has_overhead = false, used = false;
+    bool has_overhead = false;
   };
   struct SubscriberRule {
     std::size_t interface, service;

@@ -15,6 +15,11 @@ void warn_about_unused(Draft& draft) {
     if (i.queues) queues.insert(*i.queues);
   }
   for (const auto& r : draft.config.rules) services.insert(r.service);
+  // Plans are what can be bought, whether anybody has bought it or not.
+  for (const Draft::Plan& plan : draft.plan_terms) {
+    if (plan.like.queues) queues.insert(*plan.like.queues);
+    if (plan.service) services.insert(*plan.service);
+  }
   for (std::size_t i = 0; i < draft.config.queues.size(); ++i) {
     if (queues.contains(i)) continue;
     draft.problems.warning(draft.queue_places[i], "no port uses queue set `{}`", draft.config.queues[i].name);

@@ -140,9 +140,6 @@ void warn_about_interfaces(Draft& draft) {
     if (!used[g])
       draft.problems.warning(draft.group_places[g].name, "no interface uses group `{}`", c.groups[g].name);
   }
-  for (const Draft::Plan& plan : draft.plan_terms) {
-    if (!plan.used) draft.problems.warning(plan.name, "no subscriber has this plan");
-  }
 }
 
 }  // namespace surety::config
