@@ -15,7 +15,7 @@ void warn_about_unused(Draft& draft) {
     if (i.queues) queues.insert(*i.queues);
   }
   for (const auto& r : draft.config.rules) services.insert(r.service);
-  // Plans are what can be bought, whether anybody has bought it or not.
+  // A plan is offered, with or without a subscriber.
   for (const Draft::Plan& plan : draft.plan_terms) {
     if (plan.like.queues) queues.insert(*plan.like.queues);
     if (plan.service) services.insert(*plan.service);
