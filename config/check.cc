@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "config/changes.h"
@@ -135,8 +136,14 @@ std::string number_text(const Rule& rule) {
 class RulesOf {
  public:
   explicit RulesOf(const Config& c) : of_interface_(c.interfaces.size()) {
+    std::unordered_map<std::string_view, std::size_t> hosts;  // interfaces known by addresses
+    for (std::size_t i = 0; i < c.interfaces.size(); ++i)
+      if (!c.interfaces[i].has_link()) hosts.emplace(c.interfaces[i].name, i);
     for (const Rule& r : c.rules)
-      (r.match.interface ? of_interface_[*r.match.interface] : anybodys_).push_back(&r);
+      if (!r.customer.empty())
+        of_interface_[hosts.at(r.customer)].push_back(&r);
+      else
+        (r.match.interface ? of_interface_[*r.match.interface] : anybodys_).push_back(&r);
   }
   // Visits the rules that may match packets from the interface, in order, while `more` returns true.
   template <class F>
@@ -159,15 +166,17 @@ std::string upstream(const Interface& i, const RulesOf& rules, const std::vector
   constexpr std::size_t kMost = 4;
   std::vector<std::string> parts;
   rules.visit(static_cast<std::size_t>(&i - c.interfaces.data()), [&](const Rule& rule) {
-    const std::size_t n = matched(rule.match, i, c);
+    const bool own = !rule.customer.empty();
+    const std::size_t n = own ? 1 : matched(rule.match, i, c);
     const Service& s = c.services[rule.service];
     if (n > 0 && s.committed > Rate{}) {
       parts.push_back(parts.size() == kMost
                           ? "more"
                           : fmt::format("{}{} {}{}{}", number_text(rule), rate_text(s.committed), s.name,
-                                        per_text(rule, i), queue_text(s.mark_in, uplinks)));
+                                        own ? "" : per_text(rule, i), queue_text(s.mark_in, uplinks)));
     }
-    return parts.size() <= kMost && !is_for_all_of(rule.match, i, n);  // the first that matches decides
+    return parts.size() <= kMost && !own &&
+           !is_for_all_of(rule.match, i, n);  // the first that matches decides
   });
   return parts.empty() ? "best effort" : fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -109,6 +109,10 @@ struct Interface {
   std::uint16_t first_inner = 0, last_inner = 0;  // 0: one tag only
   std::uint16_t vlan_protocol = kCustomerTag;     // the outer tag's TPID
   std::vector<Prefix> addresses;
+  // Not empty: hosts of a link, the port's own or that of interface `within`, known by these addresses.
+  // Frames from them arrive by the link; frames towards them leave by it, with the queues of this interface.
+  std::vector<Prefix> prefixes;
+  std::optional<std::size_t> within;          // index into Config::interfaces
   std::string customer;                       // default: the interface's own name
   std::uint16_t mtu = 1500;                   // for the IP packet; default: the port's
   Port::Trust trust = Port::Trust::customer;  // default: the port's
@@ -125,6 +129,7 @@ struct Interface {
   bool is_template() const { return first_inner != last_inner; }
   std::size_t count() const { return last_inner - first_inner + 1u; }  // interfaces of the template
   std::size_t members() const { return is_template() ? count() : 0u; }
+  bool has_link() const { return prefixes.empty(); }  // false: hosts of a link
 };
 
 struct NextHop {
@@ -227,6 +232,7 @@ struct Rule {
   std::uint8_t prefix_v4 = 24, prefix_v6 = 64;  // for Per::prefix (source prefix)
   std::optional<std::uint32_t> contracts;       // number of contracts; none: not known
   std::optional<std::uint32_t> most;            // contracts per interface; none: without a bound
+  std::string customer;                         // customer of its contracts; empty: follows from the packets
   int line = 0;                                 // line in the file; 0: in none
   std::string file;                             // included file; empty: the main one
 };

@@ -73,6 +73,16 @@ Rule rule_at(Mark mark) {
   return rule;
 }
 
+// Untagged packets of the port, or those of the link that the hosts are on.
+void match_hosts_of(const Interface& i, Match& m) {
+  m.interface = i.within;
+  if (!i.within) m.port = i.port, m.vlan = 0;
+  m.source = i.prefixes;
+  const bool v6 = m.source.empty() || m.source.back().address.is_v6();
+  if (!m.source.empty() && m.source.front().address.is_v6() == v6)
+    m.family = v6 ? Match::Family::ipv6 : Match::Family::ipv4;
+}
+
 void report_too_many(Mark at, Problems& problems) {
   problems.error(at, "too many rules: at most {}, where each pair of a source and a destination counts",
                  kMaxRules);
@@ -81,6 +91,7 @@ void report_too_many(Mark at, Problems& problems) {
 }  // namespace
 
 std::size_t matched(const Match& m, const Interface& i, const Config& c) {
+  if (!i.has_link()) return 0;
   if (m.interface) return &c.interfaces[*m.interface] == &i ? i.count() : 0;
   if (m.port ? *m.port != i.port : i.trust != Port::Trust::customer) return 0;
   if (m.vlan && *m.vlan != i.vlan) return 0;
@@ -129,13 +140,20 @@ void add_rules_of_subscribers(Draft& draft) {
   for (const Rule& rule : rules) pairs += pairs_of(rule.match);
   for (const Draft::SubscriberRule& s : draft.subscriber_rules) {
     Rule rule = rule_at(s.at);
-    rule.match.interface = s.interface;
+    const Interface& interface = draft.config.interfaces[s.interface];
     rule.service = s.service;
-    rule.per = Rule::Per::interface;
-    rule.contracts = static_cast<std::uint32_t>(draft.config.interfaces[s.interface].count());
+    if (interface.has_link()) {
+      rule.match.interface = s.interface;
+      rule.per = Rule::Per::interface;
+    } else {
+      match_hosts_of(interface, rule.match);
+      rule.customer = interface.name;
+    }
+    rule.contracts = static_cast<std::uint32_t>(interface.count());
+    pairs += pairs_of(rule.match);
     rules.push_back(std::move(rule));
     draft.rule_places.push_back(s.at);
-    if (++pairs > kMaxRules) return report_too_many(s.at, draft.problems);
+    if (pairs > kMaxRules) return report_too_many(s.at, draft.problems);
   }
 }
 

@@ -135,6 +135,42 @@ std::size_t filter_of_suspended(Draft& draft, Mark at) {
   return filters.size() - 1;
 }
 
+// Reads where a subscriber is that is known by its prefixes, and those. Returns its port; null: unknown.
+const Port* read_addressed(MapReader& map, const Node& prefixes, Interface& i, Places& places, Draft& draft) {
+  places.tags = prefixes.mark;
+  read_prefixes(&prefixes, "prefixes", i.prefixes, draft.problems);
+  for (const char* const key : {"vlan", "inner_vlan", "addresses"})
+    if (const Node* n = map.find(key))
+      draft.problems.error(
+          n->mark, "a subscriber has `prefixes` on another link, or a link of its own: leave `{}` out", key);
+  std::optional<std::size_t> port;
+  const Node* const at = read_outlet(map, port, i.within, draft);
+  if (!at)
+    draft.problems.error(prefixes.mark, "`prefixes` needs the `port` or `interface` that they are behind");
+  if (i.within && (*i.within >= draft.numbered || draft.config.interfaces[*i.within].is_template())) {
+    draft.problems.error(at->mark, "{} must be one of `interfaces`, and no range of inner tags",
+                         quote(at->text));
+    i.within.reset();
+  }
+  if (i.within) {
+    const Interface& link = draft.config.interfaces[*i.within];
+    port = link.port;
+    i.vlan = link.vlan;
+    i.first_inner = i.last_inner = link.first_inner;
+    i.vlan_protocol = link.vlan_protocol;
+    i.mtu = link.mtu;
+  }
+  if (const Node* n = map.find("group")) {
+    i.group = draft.groups.resolve(*n, "group", draft.problems);
+    places.group = n->mark;
+  }
+  places.known = port.has_value() && *port < draft.config.ports.size();
+  i.port = places.known ? *port : 0;
+  if (!places.known) return nullptr;
+  if (!i.within) i.mtu = draft.config.ports[i.port].mtu;
+  return &draft.config.ports[i.port];
+}
+
 void read_subscriber(const Node& node, Interface& i, Places& places, Draft& draft) {
   MapReader map(node, "a subscriber", draft.problems);
   const Node* n = map.require("plan");
@@ -146,9 +182,13 @@ void read_subscriber(const Node& node, Interface& i, Places& places, Draft& draf
   i.queues = plan.like.queues;
   i.filter_in = plan.like.filter_in;
   i.filter_out = plan.like.filter_out;
-  const Port* const port = read_tagged(map, i, places, draft);
+  const Node *const prefixes = map.find("prefixes"), *const link = map.find("interface");
+  if (link && !prefixes) draft.problems.error(link->mark, "`interface` needs `prefixes`: tags need a `port`");
+  const Port* const port =
+      prefixes ? read_addressed(map, *prefixes, i, places, draft) : read_tagged(map, i, places, draft);
   i.trust = Port::Trust::customer;
-  read_source_check(map, i.trust, i.source_check);
+  i.source_check = Port::SourceCheck::off;
+  if (!prefixes) read_source_check(map, i.trust, i.source_check);
   if (port && !plan.has_overhead) i.shaper.overhead = port->shaper.overhead;
   read_filters_of(map, i, draft);
   bool suspended = false;
@@ -219,7 +259,7 @@ void read_plans(const Node& node, Draft& draft) {
 }
 
 void read_subscribers(const Node& node, Draft& draft) {
-  const std::size_t interfaces = draft.config.interfaces.size();
+  const std::size_t interfaces = draft.numbered = draft.config.interfaces.size();
   for_each_named(node, "subscriber", draft.problems,
                  [&](const std::string& name, const Node& key, const Node& value) {
                    auto& interface = draft.config.interfaces.emplace_back();

@@ -73,26 +73,6 @@ void check_ports(MapReader& map, const Match& m, Problems& problems) {
   }
 }
 
-// A prefix or a list of them.
-void read_prefixes(const Node* node, std::string_view key, std::vector<Prefix>& out, Problems& problems) {
-  if (!node) return;
-  std::vector<std::pair<Prefix, Mark>> all;
-  const auto items = list_of(*node);
-  if (items.empty()) problems.error(node->mark, "`{}` needs at least one prefix", key);
-  for (const Node* item : items) {
-    Prefix p;
-    if (read_masked(item, p, problems)) all.emplace_back(p, item->mark);
-  }
-  std::ranges::stable_sort(all, {}, &std::pair<Prefix, Mark>::first);
-  for (const auto& [p, mark] : all) {  // a prefix follows those that contain it
-    if (out.empty() || !out.back().contains(p.address))
-      out.push_back(p);
-    else
-      problems.warning(mark, "`{}` is already covered by `{}` of this list", to_string(p),
-                       to_string(out.back()));
-  }
-}
-
 void read_tags(MapReader& map, Match& m, Problems& problems) {
   read_integer(map.find("vlan"), 0, kMaxVlan, m.vlan, problems);
   read_integer(map.find("inner_vlan"), 1, kMaxVlan, m.inner_vlan, problems);
@@ -107,7 +87,7 @@ void read_place(MapReader& map, Match& m, Draft& draft) {
   const Node* interface = map.find("interface");
   if (const Node* n = map.find("port")) m.port = draft.ports.resolve(*n, "port", problems);
   if (!interface) return read_tags(map, m, problems);
-  m.interface = draft.interfaces.resolve(*interface, "interface", problems);
+  m.interface = resolve_link(*interface, draft);
   for (const auto* key : {"port", "vlan", "inner_vlan"}) {
     const Node* n = map.find(key);
     if (n) problems.error(n->mark, "the interface already determines it: leave `{}` out", key);
@@ -131,6 +111,35 @@ void read_fields(MapReader& map, Match& m, Problems& problems) {
 }
 
 }  // namespace
+
+void read_prefixes(const Node* node, std::string_view key, std::vector<Prefix>& out, Problems& problems) {
+  if (!node) return;
+  std::vector<std::pair<Prefix, Mark>> all;
+  const auto items = list_of(*node);
+  if (items.empty()) problems.error(node->mark, "`{}` needs at least one prefix", key);
+  for (const Node* item : items) {
+    Prefix p;
+    if (read_masked(item, p, problems)) all.emplace_back(p, item->mark);
+  }
+  std::ranges::stable_sort(all, {}, &std::pair<Prefix, Mark>::first);
+  for (const auto& [p, mark] : all) {  // a prefix follows those that contain it
+    if (out.empty() || !out.back().contains(p.address))
+      out.push_back(p);
+    else
+      problems.warning(mark, "`{}` is already covered by `{}` of this list", to_string(p),
+                       to_string(out.back()));
+  }
+}
+
+std::optional<std::size_t> resolve_link(const Node& reference, Draft& draft) {
+  const auto index = draft.interfaces.resolve(reference, "interface", draft.problems);
+  const auto& all = draft.config.interfaces;
+  if (!index || *index >= all.size() || all[*index].has_link()) return index;
+  draft.problems.error(reference.mark,
+                       "{} is a subscriber known by its prefixes, and has no interface of its own",
+                       quote(reference.text));
+  return {};
+}
 
 void read_rule_match(const Node& node, Match& m, Draft& draft) {
   MapReader map(node, "`match`", draft.problems);

@@ -101,7 +101,7 @@ const Node* read_outlet(MapReader& map, std::optional<std::size_t>& port,
   const Node* i = map.find("interface");
   if (p && i) draft.problems.error(p->mark, "the interface already determines the port: leave `port` out");
   if (i) {
-    interface = draft.interfaces.resolve(*i, "interface", draft.problems);
+    interface = resolve_link(*i, draft);
   } else if (p) {
     port = draft.ports.resolve(*p, "port", draft.problems);
   }

@@ -100,6 +100,7 @@ struct Draft {
   std::vector<FilterPlaces> filter_places;
   std::vector<InterfacePlaces> interface_places;
   std::vector<Plan> plan_terms;
+  std::size_t numbered = 0;  // interfaces of section `interfaces`, which are before the subscribers
   std::vector<SubscriberRule> subscriber_rules;
   std::vector<Mark> route_places;
   std::vector<std::vector<Mark>> gateway_places;  // per route, per next hop
@@ -169,6 +170,10 @@ void read_services(const Node& node, Draft& draft);
 bool read_conditioner(MapReader& map, Service& s, Draft::ServicePlaces& places, Problems& problems);
 // Matches of a rule, and of an entry of a filter, which has no port and interface.
 void read_rule_match(const Node& node, Match& m, Draft& draft);  // after ports and interfaces
+// A prefix or a list of them, masked and sorted, none within another.
+void read_prefixes(const Node* node, std::string_view key, std::vector<Prefix>& out, Problems& problems);
+// The interface that a reference names, if it has a link of its own.
+std::optional<std::size_t> resolve_link(const Node& reference, Draft& draft);
 void read_filter_match(const Node& node, Match& m, Problems& problems);
 bool matches_all(const Match& m);
 // The pairs of a source and a destination of the match, which the tables of the data plane hold one by one.

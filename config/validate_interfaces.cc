@@ -2,9 +2,11 @@
 // Interfaces among each other and beside ports: names, numbers, tags and groups.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
+#include "config/address.h"
 #include "config/sections.h"
 #include "config/text/quantity.h"
 
@@ -54,7 +56,7 @@ void check_numbers(Draft& draft) {
       n += interface.count();
       return before && n > limit;
     };
-    if (over(of_port[interface.port], kMaxInterfacesOfPort))
+    if (interface.has_link() && over(of_port[interface.port], kMaxInterfacesOfPort))
       draft.problems.error(places.name, "too many interfaces of port `{}`: at most {}",
                            draft.config.ports[interface.port].name, kMaxInterfacesOfPort);
     if (over(all, kMaxInterfaces))
@@ -85,7 +87,7 @@ void check_tags(Draft& draft) {
   for (std::size_t i = 0; i < c.interfaces.size(); ++i) {
     const Interface& interface = c.interfaces[i];
     const auto& places = draft.interface_places[i];
-    if (!places.known) continue;
+    if (!places.known || !interface.has_link()) continue;
     Tagged& others = tagged[{interface.port, interface.vlan}];
     if (const Interface* other = sharer(others, interface, c)) {
       draft.problems.error(places.tags, "interface `{}` already has {} of this port", other->name,
@@ -100,6 +102,29 @@ void check_tags(Draft& draft) {
                            "interface `{}` has the same outer VLAN {} with another `vlan_protocol`",
                            c.interfaces[two->second].name, interface.vlan);
     others.emplace(interface.first_inner, i);
+  }
+}
+
+// Subscribers known by prefixes: an address belongs to one of them.
+void check_prefixes(Draft& draft) {
+  struct Owned {
+    Prefix prefix;
+    std::size_t interface;
+  };
+  std::vector<Owned> all;
+  const auto& interfaces = draft.config.interfaces;
+  for (std::size_t i = 0; i < interfaces.size(); ++i)
+    for (const Prefix& p : interfaces[i].prefixes) all.push_back({p, i});
+  std::ranges::stable_sort(all, {}, &Owned::prefix);  // prefixes within another one follow it
+  const Owned* around = nullptr;
+  for (const Owned& o : all) {
+    if (around == nullptr || !around->prefix.contains(o.prefix.address)) {
+      around = &o;
+      continue;
+    }
+    const auto& [first, second] = std::minmax(around->interface, o.interface);
+    draft.problems.error(draft.interface_places[second].tags, "`{}` is of subscriber `{}`, too",
+                         to_string(o.prefix), interfaces[first].name);
   }
 }
 
@@ -122,6 +147,7 @@ void validate_interfaces(Draft& draft) {
   check_names(draft);
   check_numbers(draft);
   check_tags(draft);
+  check_prefixes(draft);
   check_groups(draft);
 }
 

@@ -33,8 +33,9 @@ inline std::uint8_t dscp_of(std::uint32_t type_and_ip, std::uint8_t own) {
 // router, which alone sends frames that are not IP.
 inline bool write_tags(rte_mbuf* m, const Priorities& priorities, std::uint8_t own_dscp = 48) {
   m->ol_flags &= ~RTE_MBUF_F_TX_VLAN;
-  auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
   const auto tags = noted_tags(m);
+  if (!tags.any()) return true;
+  auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
   // Copied in whole words, whatever the number of bytes.
   const auto destination = load<std::uint64_t>(frame);  // destination and the first two bytes of the source
   const auto source = load<std::uint32_t>(frame + 8), behind = load<std::uint32_t>(frame + 12);

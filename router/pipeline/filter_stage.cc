@@ -130,7 +130,9 @@ bool SourceCheck::accepts(const ParsedPacket& packet) const {
   if (mode == Mode::off) return true;
   const RouteTarget target = route_of(fib_, source_of(packet.key));
   if (next_hops_.get(target.first).state == NextHopEntry::State::local) return false;
-  return any_way(target, next_hops_, [&](InterfaceIndex i) { return mode == Mode::loose || i == from; });
+  return any_way(target, next_hops_, [&](InterfaceIndex i) {
+    return mode == Mode::loose || i == from || (*snapshot_->interfaces)[i].within == from;
+  });
 }
 
 void SourceCheck::run(Burst& v, PortIndex port, PacketDisposal& disposal) const {

@@ -37,7 +37,7 @@ ByName by_name(const config::Config& c) {
 }
 
 bool same_device(const config::Interface& a, const config::Interface& b) {
-  return a.mtu == b.mtu && a.twin == b.twin && a.hosts == b.hosts;
+  return a.mtu == b.mtu && a.twin == b.twin && a.hosts == b.hosts && a.has_link() == b.has_link();
 }
 
 Responder::Answers answers_of(const ControlPort& c) {
@@ -136,7 +136,7 @@ void LinkOpener::open_interfaces(Time now) {
   for (std::size_t d = 0; d < links_.config().interfaces.size(); ++d) {
     const InterfaceIndex index = links_.interfaces()->of_definition(d);
     const auto mac = mac_of_(links_.config().interfaces[d].port);
-    if (links_.tagged().contains(index) || !mac) continue;
+    if (links_.tagged().contains(index) || !mac || !links_.config().interfaces[d].has_link()) continue;
     open_interface(d, *mac, now);
     bindings.push_back({index, links_.tagged().at(index).interface});
   }

@@ -35,7 +35,7 @@ bool has_customers(const config::Config& config, std::size_t port) {
   constexpr auto customer = config::Port::Trust::customer;
   return config.ports[port].trust == customer ||
          std::ranges::any_of(config.interfaces, [&](const config::Interface& i) {
-           return i.port == port && i.trust == customer;
+           return i.port == port && i.trust == customer && i.has_link();
          });
 }
 

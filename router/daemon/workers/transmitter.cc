@@ -162,7 +162,7 @@ void Transmitter::show(const Port& port) const {
 void Transmitter::use(const Snapshot& snapshot) {
   priorities_ = snapshot.config.pcp ? snapshot.config.pcp->of_dscp : Priorities{};
   own_dscp_ = snapshot.config.router.dscp;
-  for (Port& port : ports_) port.interfaces |= snapshot.interfaces->any_on(port.index);
+  for (Port& port : ports_) port.interfaces |= snapshot.interfaces->notes_on(port.index);
 }
 
 Time Transmitter::next_event(Time now) const {

@@ -110,7 +110,9 @@ ContractName ContractWatch::name(const ContractSighting& s) const {
   name.certain = sold != nullptr && (per == Per::rule || per == Per::interface || per == Per::flow ||
                                      sold->contracts.has_value());
   name.down = known && !interfaces[s.interface].customer();
-  if (known && s.interface >= snapshot_->config.ports.size())
+  if (sold != nullptr && !sold->customer.empty())
+    name.customer = name.contract = sold->customer;
+  else if (known && s.interface >= snapshot_->config.ports.size())
     name.customer = customer_of(interfaces, s.interface);
   else
     name.customer =

@@ -46,13 +46,13 @@ std::string identity(const config::Rule& r, const config::Config& config) {
   s += m.interface ? ' ' + config.interfaces[*m.interface].name : " -";
   append(s, m.vlan);
   append(s, m.inner_vlan);
-  append(s, m.source);
+  append(s, r.customer.empty() ? m.source : std::vector<Prefix>());
   append(s, m.destination);
   append(s, m.protocol);
   append(s, m.source_port);
   append(s, m.destination_port);
   append(s, m.dscp);
-  return s;
+  return r.customer.empty() ? s : s + ' ' + r.customer;
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ struct InterfaceRecord {
   InterfaceIndex link = 0;       // interface with its addresses and device: a member's template, else itself
   std::uint16_t definition = 0;  // index into Config::interfaces; kNoInterface: a port itself
   std::uint16_t filter_in = kNoFilter, filter_out = kNoFilter;
+  InterfaceIndex within = kNoInterface;  // where its frames arrive, if it is known by addresses
   config::Port::Trust trust = config::Port::Trust::customer;
   config::Port::SourceCheck source_check = config::Port::SourceCheck::strict;
   bool live = false;         // in the configuration; false: removed

@@ -53,6 +53,7 @@ void Interfaces::summarize() {
     s.filters_in |= r.filter_in != kNoFilter;
     s.filters_out |= r.filter_out != kNoFilter;
     s.leased |= r.leased;
+    s.addressed |= r.within != kNoInterface;
   }
 }
 
@@ -150,6 +151,10 @@ void Interfaces::fill(const config::Config& config, const Block& block, std::siz
   r.live = true;
   r.tags = VlanTags(i.vlan_protocol, i.vlan, i.first_inner);
   r.is_template = i.is_template();
+  if (!i.has_link()) {
+    r.within = i.within ? blocks_[*i.within].first : static_cast<InterfaceIndex>(i.port);
+    r.tags = records_[r.within].tags;
+  }
   records_[block.first] = r;
   r.is_template = false;
   for (std::size_t m = 0; m < i.members(); ++m) {
@@ -167,7 +172,7 @@ void Interfaces::build_tables() {
   std::vector<std::vector<Entry>> entries(tables_.size());
   for (std::size_t i = ports_.size(); i < records_.size(); ++i) {
     const InterfaceRecord& r = records_[i];
-    if (!r.live || r.is_template) continue;
+    if (!r.live || r.is_template || r.within != kNoInterface) continue;
     entries[r.port].push_back({r.tags, static_cast<InterfaceIndex>(i)});
   }
   for (std::size_t p = 0; p < tables_.size(); ++p) {

@@ -111,6 +111,8 @@ class Interfaces {
   bool filters_in(std::uint8_t port) const { return summaries_[port].filters_in; }
   bool filters_out(std::uint8_t port) const { return summaries_[port].filters_out; }
   bool leased(std::uint8_t port) const { return summaries_[port].leased; }
+  // True if frames that leave by the port may have notes of their interface (mbuf_notes.h).
+  bool notes_on(std::uint8_t port) const { return any_on(port) || summaries_[port].addressed; }
   std::size_t ports() const { return tables_.size(); }
   // The interface of Config::interfaces[d]; a template's members follow it.
   InterfaceIndex of_definition(std::size_t d) const { return blocks_[d].first; }
@@ -140,7 +142,7 @@ class Interfaces {
 
   struct Summary {
     std::uint16_t least_mtu = 0xffff;
-    bool checks_sources = false, filters_in = false, filters_out = false, leased = false;
+    bool checks_sources = false, filters_in = false, filters_out = false, leased = false, addressed = false;
   };
   void summarize();
 

@@ -23,8 +23,8 @@ class NextHopWord {
  public:
   explicit NextHopWord(std::uint64_t bits) : bits_(bits) {}
   explicit NextHopWord(const NextHopEntry& e)
-      : bits_(static_cast<std::uint64_t>(e.state) << 56 | std::uint64_t{e.tags.any()} << 55 |
-              std::uint64_t{e.port} << 48) {
+      : bits_(static_cast<std::uint64_t>(e.state) << 56 |
+              std::uint64_t{e.tags.any() || e.interface > e.port} << 55 | std::uint64_t{e.port} << 48) {
     std::memcpy(&bits_, e.destination.data(), e.destination.size());
   }
   std::uint64_t bits() const { return bits_; }  // the low 48 bits are the destination's MAC

@@ -228,6 +228,8 @@ class Routes {
   void forget_gone();
   Rib::Resolved resolve(const RouteHop& hop) const;
   std::optional<InterfaceIndex> member_with(const IpAddress& address, InterfaceIndex link) const;
+  void configure_hosts(const config::Config& config);
+  InterfaceIndex queues_of(const IpAddress& neighbor, InterfaceIndex link) const;
   NextHopEntry entry(const NextHopMember& member) const;
   Resolution resolution(const NextHopMember& member) const;
   void configure_routes(const config::Config& config, const Interfaces& interfaces);
@@ -245,6 +247,8 @@ class Routes {
   Rib rib_;
   std::shared_ptr<const Interfaces> interfaces_;
   std::map<InterfaceIndex, Link> links_;
+  // Interfaces of hosts that are known by their addresses, which do not overlap; sorted.
+  std::vector<std::pair<Prefix, InterfaceIndex>> hosts_;
   std::unordered_map<int, InterfaceIndex> bound_;  // links, by kernel device
   std::map<int, Device> devices_;                  // kernel devices, by index
   std::vector<KernelAddress> kernel_addresses_;

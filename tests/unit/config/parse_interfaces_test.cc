@@ -224,6 +224,44 @@ TEST(ParseSubscriber, HasARuleBehindThoseOfTheFile) {
   EXPECT_EQ(c.rules[2].contracts, 9u) << "one for each tag";
 }
 
+TEST(ParseSubscriber, KnownByPrefixesIsOnALinkAndHasARuleForItsSources) {
+  const auto c = parsed(
+      "services: {s: {conditioner: police, rate: 1 Mbit/s, bucket: 10 kB}}\n"
+      "plans: {p: {service: s, shape: 2 Mbit/s, weight: 3}}\n"
+      "groups: {g: {port: a}}\n"
+      "interfaces: {i: {port: a, vlan: 7, inner_vlan: 8, vlan_protocol: 802.1ad, addresses: 10.7.0.1/24, "
+      "mtu: "
+      "1400}}\n"
+      "subscribers:\n"
+      "  acme: {plan: p, port: a, prefixes: [\"2001:db8::/56\", 10.1.0.7], group: g}\n"
+      "  globex: {plan: p, interface: i, prefixes: 10.7.0.9}\n",
+      "");
+  ASSERT_EQ(c.interfaces.size(), 3u);
+  const auto &acme = c.interfaces[1], &globex = c.interfaces[2];
+  EXPECT_THAT(acme.prefixes, ElementsAre(prefix("10.1.0.7/32"), prefix("2001:db8::/56")));
+  EXPECT_FALSE(acme.has_link() || acme.within);
+  EXPECT_EQ(std::tuple(acme.port, acme.vlan, acme.mtu, acme.group, acme.weight),
+            std::tuple(0u, 0, 2000, 0u, 3u));
+  EXPECT_EQ(globex.within, 0u);
+  EXPECT_EQ(std::tuple(globex.vlan, globex.first_inner, globex.last_inner, globex.mtu),
+            std::tuple(7, 8, 8, 1400));
+  EXPECT_EQ(globex.vlan_protocol, kServiceTag);
+  EXPECT_EQ(acme.count(), 1u);
+  ASSERT_EQ(c.rules.size(), 2u);
+  Match of_acme;
+  of_acme.port = 0;
+  of_acme.vlan = 0;
+  of_acme.source = acme.prefixes;
+  EXPECT_EQ(c.rules[0].match, of_acme);
+  EXPECT_EQ(c.rules[0].customer, "acme");
+  EXPECT_EQ(c.rules[0].per, Rule::Per::rule);
+  Match of_globex;
+  of_globex.interface = 0;
+  of_globex.source = globex.prefixes;
+  of_globex.family = Match::Family::ipv4;
+  EXPECT_EQ(c.rules[1].match, of_globex);
+}
+
 TEST(ParseSubscriber, HasTheFilterSuspendedInPlaceOfItsOwnWhileItIsSuspended) {
   const auto text = [](const char* filters, const char* suspended) {
     return fmt::format(

@@ -75,6 +75,26 @@ TEST_F(ContractWatchTest, BehindAPortTheCustomerIsWhatIsCovered) {
                                             "lan0: flows of rule 7"));
 }
 
+TEST(ContractWatch, ASubscriberKnownByItsAddressesIsTheCustomer) {
+  DataPlane d(R"(
+version: 1
+ports: {lan0: {addresses: [10.1.0.254/16], source_check: off}}
+services: {gold: {conditioner: token-bucket, rate: 8 Mbit/s, bucket: 1000 B, mark: {in: AF11, out: AF12}}}
+plans: {gold: {service: gold}}
+subscribers: {acme: {plan: gold, port: lan0, prefixes: 10.1.0.0/24}}
+flow_table: {capacity: 64}
+)");
+  d.route("10.2.0.0/16", {ready(0)});
+  ContractWatch watch{{{d.ingress.get(), &d.disposal.losses()}}, d.snapshot};
+  d.receive({udp_frame({.to = 1}), udp_frame({.to = 2})});
+  ASSERT_EQ(watch.look().size(), 1u);
+  const ContractName name = watch.name(watch.look()[0]);
+  EXPECT_EQ(name.customer, "acme");
+  EXPECT_EQ(name.contract, "acme");
+  EXPECT_TRUE(name.certain);
+  EXPECT_FALSE(name.down);
+}
+
 TEST_F(ContractWatchTest, BehindTagsItIsWhoTheConfigurationNames) {
   d.receive({tagged(107, 0, 1), tagged(108, 0, 1), tagged(200, 3, 1), tagged(201, 4, 1), tagged(107, 0, 2),
              tagged(200, 5, 7)});

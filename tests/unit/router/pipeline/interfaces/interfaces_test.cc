@@ -47,6 +47,30 @@ TEST(Interfaces, HaveNoLargerMtuThanTheDeviceOfTheirPort) {
   EXPECT_EQ(i[i.of_definition(2)].mtu, 2000);
 }
 
+TEST(Interfaces, KnownByAddressesAreOnTheLinkOfOthers) {
+  const std::string rest =
+      "services: {s: {conditioner: none}}\n"
+      "plans: {p: {service: s}}\n"
+      "subscribers:\n"
+      "  one: {plan: p, port: a, prefixes: 10.1.0.7}\n"
+      "  two: {plan: p, interface: acme, prefixes: [10.2.0.2, 10.9.0.0/24]}\n";
+  const Interfaces none(configured(kHomes)), i(configured(kAcme + rest));
+  const InterfaceRecord &acme = i[i.of_definition(0)], &one = i[i.of_definition(1)],
+                        &two = i[i.of_definition(2)];
+  EXPECT_EQ(one.within, 0);
+  EXPECT_FALSE(one.tags.any());
+  EXPECT_EQ(two.within, i.of_definition(0));
+  EXPECT_EQ(two.tags, acme.tags);
+  EXPECT_EQ(two.mtu, 1400) << "the link's";
+  EXPECT_EQ(acme.within, kNoInterface);
+  EXPECT_EQ(i.find(0, kCustomerTag, 107, 0), i.of_definition(0)) << "its frames arrive by the link";
+  EXPECT_EQ(i.customer(i.of_definition(2)), "two");
+  EXPECT_TRUE(i.notes_on(0));
+  EXPECT_FALSE(i.notes_on(1));
+  EXPECT_FALSE(none.notes_on(0)) << "nothing is on that port";
+  EXPECT_TRUE(none.notes_on(1));
+}
+
 TEST(Interfaces, AreFoundByPortTagsAndProtocol) {
   const Interfaces i(configured(kAcme + kGlobex + kHomes));
   EXPECT_EQ(i.find(0, kCustomerTag, 107, 0), i.of_definition(0));

@@ -33,6 +33,8 @@ TEST(NextHopTable, GivesBackWhatWasSet) {
   EXPECT_EQ(e.port, 31);
   EXPECT_EQ(e.state, State::ready);
   EXPECT_EQ(table.get(14).state, State::no_route);
+  table.set(15, {.port = 31, .state = State::ready, .interface = 40});
+  EXPECT_EQ(table.get(15).interface, 40) << "of a host known by its address, which has no tags";
 }
 
 TEST(NextHopTable, AWordIsTheWholeEntry) {

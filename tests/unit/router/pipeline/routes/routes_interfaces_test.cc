@@ -101,6 +101,47 @@ TEST_F(RoutesByInterface, WhatIsGoneIsForgottenAndOthersStay) {
       << "nothing is known of who was there before";
 }
 
+TEST_F(RoutesByInterface, AHostKnownByItsAddressHasQueuesOfItsOwnOnTheLink) {
+  config::Interface hosts;
+  hosts.name = "globex";
+  hosts.within = 0;
+  hosts.vlan = 107;
+  hosts.prefixes = {prefix("10.7.0.8/31"), prefix("198.51.100.0/24"), prefix("2001:db8::8/128")};
+  config.interfaces.push_back(hosts);
+  routes.on(
+      RouteEvent{EventAction::add, prefix("198.51.100.0/24"), {{address("10.7.0.9"), 20}}, 0, 186, false});
+  routes.learn(acme, address("10.7.0.9"), mac(9));
+  routes.learn(acme, address("10.7.0.10"), mac(10));
+  routes.learn(homes + 2, address("10.8.0.9"), mac(8));
+  EXPECT_EQ(forward("10.7.0.9"), "ready 0/2 02:00:00:00:00:09");
+  configure();
+  const std::string way = "ready 0/" + std::to_string(interfaces->of_definition(2));
+  EXPECT_EQ(forward("10.7.0.9"), way + " 02:00:00:00:00:09");
+  EXPECT_EQ(forward("198.51.100.1"), way + " 02:00:00:00:00:09") << "behind it";
+  EXPECT_EQ(forward("10.7.0.10"), "ready 0/2 02:00:00:00:00:0a") << "a neighbor";
+  EXPECT_EQ(forward("10.7.0.8"), "glean 0/2") << "not resolved: by the link";
+  EXPECT_EQ(forward("10.8.0.9"), "ready 0/5 02:00:00:00:00:08");
+  routes.learn(acme, address("10.7.0.9"), {});
+  EXPECT_EQ(forward("10.7.0.9"), "glean 0/2");
+  config.interfaces[2].prefixes = {prefix("10.7.0.10/32"), prefix("10.8.0.9/32")};
+  configure();
+  EXPECT_EQ(forward("10.7.0.10"), way + " 02:00:00:00:00:0a");
+  EXPECT_EQ(forward("10.8.0.9"), "ready 0/5 02:00:00:00:00:08") << "on another link";
+}
+
+TEST_F(RoutesByInterface, OneThatIsKnownByItsAddressesFromNowOnHasNoSubnet) {
+  config.interfaces[0].addresses.clear();
+  config.interfaces[0].vlan = 0;
+  config.interfaces[0].prefixes = {prefix("10.7.0.0/24")};
+  configure();
+  EXPECT_EQ(forward("10.7.0.1"), "none");
+  EXPECT_EQ(forward("10.7.0.9"), "none");
+  config.ports[0].addresses = {prefix("10.7.0.1/24")};
+  configure();
+  routes.learn(0, address("10.7.0.9"), mac(9));
+  EXPECT_EQ(forward("10.7.0.9"), "ready 0/2 02:00:00:00:00:09");
+}
+
 TEST_F(RoutesByInterface, YamlRoutesNameThem) {
   config::Route route{.to = prefix("203.0.113.0/24"), .next_hops = {{.via = {}, .port = {}, .interface = 0}}};
   config.routes = {route};

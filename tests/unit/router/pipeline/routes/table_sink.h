@@ -28,7 +28,7 @@ inline MacAddress mac(std::uint8_t last) {
 
 // The port, or the interface on it: "1", "1/5".
 inline std::string way(const NextHopEntry& e) {
-  return std::to_string(e.port) + (e.tags.any() ? "/" + std::to_string(e.interface) : "");
+  return std::to_string(e.port) + (e.interface > e.port ? "/" + std::to_string(e.interface) : "");
 }
 inline std::string describe(const NextHopEntry& e) {
   using State = NextHopEntry::State;
