@@ -81,6 +81,16 @@ void add_subscribers(CLI::App& app, Action& action) {
                    "most subscribers of the owner that may be removed, in percent; one always may")
       ->check(CLI::Range(0, 100));
 
+  import->add_option(
+      "--like", list->request.like,
+      "for a ShapedDevices.csv of LibreQoS: the plan that gives its plans their queues and marks");
+  auto* port =
+      import->add_option("--port", list->request.port, "for a ShapedDevices.csv: the port of its customers");
+  import
+      ->add_option("--interface", list->request.interface,
+                   "in place of --port: an interface on which they are")
+      ->excludes(port);
+
   auto [add, added] = adder.add_change("add", "Add a subscriber", "owner; default: manual", add_subscriber);
   add->add_option("words", added->request.words,
                   "its name, and its terms: NAME plan=PLAN port=PORT vlan=107 addresses=203.0.113.1/30")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/operate/subscribers/subscriber_list.h"
 
-#include <csv.h>
 #include <fmt/format.h>
 
 #include <fmt/ranges.h>
@@ -17,9 +16,10 @@ namespace surety {
 namespace {
 
 constexpr std::string_view kHead = "subscribers: {  # of owner ", kTail = ", written by `surety subscribers`";
-constexpr std::array<std::string_view, 11> kColumns = {"name",       "plan",          "port",      "vlan",
-                                                       "inner_vlan", "vlan_protocol", "addresses", "mtu",
-                                                       "hosts",      "group",         "suspended"};
+constexpr std::string_view kPlans = "plans: {", kServices = "services: {";
+constexpr std::array<std::string_view, 13> kColumns = {
+    "name",      "plan",     "port", "interface", "vlan",  "inner_vlan", "vlan_protocol",
+    "addresses", "prefixes", "mtu",  "hosts",     "group", "suspended"};
 
 using Sorted = nlohmann::json;  // finds a key of thousands at once
 
@@ -27,72 +27,7 @@ std::string at_line(std::size_t line) {
   return line == 0 ? "" : fmt::format("line {}: ", line);
 }
 
-// Without their ends, LF or CR LF.
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> all;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    all.push_back(text.substr(0, end));
-    if (all.back().ends_with('\r')) all.back().remove_suffix(1);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return all;
-}
-
-// The records of a CSV text, with the lines on which they begin.
-struct Record {
-  std::size_t line = 0;
-  std::vector<std::string> fields;
-};
-
-class CsvReader {
- public:
-  CsvReader() {
-    if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI) != 0) throw std::bad_alloc();
-  }
-  ~CsvReader() { csv_free(&parser_); }
-  CsvReader(const CsvReader&) = delete;
-  CsvReader& operator=(const CsvReader&) = delete;
-
-  std::vector<Record> read(std::string_view text) {
-    std::size_t line = 0;
-    for (const std::string_view one : lines_of(text)) {
-      ++line;
-      if (!within_record_) {
-        now_.line = line;
-        within_record_ = one.find_first_not_of(" \t") != std::string_view::npos;
-      }
-      feed(one, line);
-      feed("\n", line);
-    }
-    if (csv_fini(&parser_, field, end, this) != 0) fail(now_.line);
-    return std::move(all_);
-  }
-
- private:
-  void feed(std::string_view text, std::size_t line) {
-    if (csv_parse(&parser_, text.data(), text.size(), field, end, this) != text.size()) fail(line);
-  }
-  [[noreturn]] static void fail(std::size_t line) {
-    throw BadList(at_line(line) +
-                  "a quoted field does not end, or text follows it: a quote inside is written twice");
-  }
-  static void field(void* text, std::size_t size, void* me) {
-    static_cast<CsvReader*>(me)->now_.fields.emplace_back(static_cast<const char*>(text), size);
-  }
-  static void end(int, void* me) {
-    auto& self = *static_cast<CsvReader*>(me);
-    self.all_.push_back(std::exchange(self.now_, {}));
-    self.within_record_ = false;
-  }
-
-  csv_parser parser_{};
-  Record now_;
-  bool within_record_ = false;
-  std::vector<Record> all_;
-};
-
-void check_header(const Record& header) {
+void check_header(const CsvRecord& header) {
   for (auto column = header.fields.begin(); column != header.fields.end(); ++column) {
     if (std::ranges::find(kColumns, *column) == kColumns.end())
       throw BadList(fmt::format("{}there is no column `{}`; the columns are {}", at_line(header.line),
@@ -104,7 +39,7 @@ void check_header(const Record& header) {
     throw BadList(at_line(header.line) + "the header names no column `name`");
 }
 
-Subscriber subscriber_of(const Record& record, const std::vector<std::string>& columns) {
+Subscriber subscriber_of(const CsvRecord& record, const std::vector<std::string>& columns) {
   if (record.fields.size() != columns.size())
     throw BadList(fmt::format("{}{} fields, but the header has {}", at_line(record.line),
                               record.fields.size(), columns.size()));
@@ -164,11 +99,16 @@ Json addresses_of(std::string_view text) {
   return all;
 }
 
+std::string line_of(const std::string& name, const Json& terms, bool last) {
+  return fmt::format("  {}: {}{}\n", Json(name).dump(),
+                     terms.dump(-1, ' ', false, Json::error_handler_t::replace), last ? "" : ",");
+}
+
 }  // namespace
 
 Json term_of(std::string_view key, std::string_view text) {
   if (text.empty()) return nullptr;
-  if (key == "addresses") return addresses_of(text);
+  if (key == "addresses" || key == "prefixes") return addresses_of(text);
   if (text == "true" || text == "yes") return true;
   if (text == "false" || text == "no") return false;
   std::uint64_t number = 0;
@@ -179,8 +119,10 @@ Json term_of(std::string_view key, std::string_view text) {
 }
 
 SubscriberList SubscriberList::from_csv(std::string_view text) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // byte order mark
-  const auto records = CsvReader().read(text);
+  return from_records(csv_records(text));
+}
+
+SubscriberList SubscriberList::from_records(const std::vector<CsvRecord>& records) {
   if (records.empty()) throw BadList("empty: the first line names the columns, like `name,plan,port,vlan`");
   check_header(records.front());
   SubscriberList list;
@@ -200,12 +142,21 @@ SubscriberList SubscriberList::from_json(const std::string& text) {
 SubscriberList SubscriberList::from_file_of_owner(std::string_view text) {
   SubscriberList list;
   std::size_t number = 0;
+  Json* section = nullptr;  // null: subscribers
   for (const std::string_view line : lines_of(text)) {
     if (++number == 1 || line.empty() || line == "}") continue;
+    if (line == kPlans || line == kServices) {
+      section = line == kPlans ? &list.plans : &list.services;
+      continue;
+    }
     try {
       const Json one =
           Json::parse(fmt::format("{{{}}}", line.substr(0, line.size() - (line.ends_with(',') ? 1 : 0))));
-      for (const auto& [name, terms] : one.items()) list.add({name, terms, number});
+      for (const auto& [name, terms] : one.items())
+        if (section == nullptr)
+          list.add({name, terms, number});
+        else
+          (*section)[name] = terms;
     } catch (const Json::exception&) {
       throw BadList(at_line(number) + "edited by hand, so that `surety subscribers` cannot read it");
     }
@@ -222,12 +173,18 @@ std::string SubscriberList::file_of(std::string_view owner) const {
   std::size_t line = 2;
   for (const Subscriber& s : all_) {
     for (; line < s.line; ++line) text += '\n';
-    text += fmt::format("  {}: {}{}\n", Json(s.name).dump(),
-                        s.terms.dump(-1, ' ', false, Json::error_handler_t::replace),
-                        &s == &all_.back() ? "" : ",");
+    text += line_of(s.name, s.terms, &s == &all_.back());
     ++line;
   }
-  return text + "}\n";
+  text += "}\n";
+  for (const auto& [head, section] : {std::pair(kPlans, &plans), std::pair(kServices, &services)}) {
+    if (section->empty()) continue;
+    text += fmt::format("{}\n", head);
+    std::size_t left = section->size();
+    for (const auto& [name, terms] : section->items()) text += line_of(name, terms, --left == 0);
+    text += "}\n";
+  }
+  return text;
 }
 
 const Subscriber* SubscriberList::find(const std::string& name) const {

@@ -8,20 +8,15 @@
 
 #include <cstddef>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "router/operate/observe/reading_json.h"
+#include "router/operate/subscribers/csv_records.h"
 
 namespace surety {
-
-// The reason, one sentence, begins with the line where there is one.
-struct BadList : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct Subscriber {
   std::string name;
@@ -32,8 +27,9 @@ struct Subscriber {
 class SubscriberList {
  public:
   // A header names the columns: `name`, and keys of a subscriber in any order. A field without text is a key
-  // that is not there; several addresses are separated by spaces or `;`. Throws BadList.
+  // that is not there; several addresses or prefixes are separated by spaces or `;`. Throws BadList.
   static SubscriberList from_csv(std::string_view text);
+  static SubscriberList from_records(const std::vector<CsvRecord>& records);  // with the header
   // An object of subscribers by name, the same as the value of `subscribers`, or a list of objects with
   // `name`. Throws BadList.
   static SubscriberList from_json(const std::string& text);
@@ -49,6 +45,9 @@ class SubscriberList {
   void add(Subscriber subscriber);
   // False: it is not there. Keeps the order of the others.
   bool remove(const std::string& name);
+
+  // Plans and services of this list alone, by name (shaped_devices.h).
+  Json plans = Json::object(), services = Json::object();
 
  private:
   std::vector<Subscriber> all_;

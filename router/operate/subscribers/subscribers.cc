@@ -15,10 +15,12 @@
 #include "config/names.h"
 #include "config/parse.h"
 #include "config/reader.h"
+#include "config/text/assembly.h"
 #include "config/text/document.h"
 #include "config/text/outline.h"
 #include "config/text/regular_file.h"
 #include "router/operate/generations/site.h"
+#include "router/operate/subscribers/shaped_devices.h"
 #include "router/operate/subscribers/subscriber_list.h"
 #include "router/process/human.h"
 
@@ -86,17 +88,61 @@ void put(const std::vector<std::pair<std::string, Json>>& terms, Subscriber& s) 
       s.terms[key] = value;
 }
 
-SubscriberList list_to_import(const std::filesystem::path& file) try {
-  const std::string path = file == "-" ? "/dev/stdin" : file.string();
-  config::RegularFile opened(path);
+// The sections of a configuration. Throws std::runtime_error if it cannot be read.
+config::Outline written_in(const ConfigTree& tree) {
+  const config::Tree texts{{}, tree.main, tree.files, {}};
+  config::TreeSources sources(texts);
+  config::Problems problems;
+  const config::Assembly assembly(texts, sources, problems);
+  if (assembly.root() == nullptr) throw std::runtime_error(tree.main + " cannot be read");
+  return config::outline_of(*assembly.root());
+}
+
+Json json_of(const config::Outline& o) {
+  if (o.kind == config::Node::Kind::scalar) return term_of("", o.text);
+  Json all = o.kind == config::Node::Kind::map ? Json::object() : Json::array();
+  for (const config::Outline& below : o.below)
+    if (o.kind == config::Node::Kind::map)
+      all[below.key] = json_of(below);
+    else
+      all.push_back(json_of(below));
+  return all;
+}
+
+Json entry_of(const config::Outline& written, std::string_view section, const std::string& name) {
+  const config::Outline* const all = written.find(section);
+  const config::Outline* const one = all == nullptr ? nullptr : all->find(name);
+  return one == nullptr || one->kind != config::Node::Kind::map ? Json() : json_of(*one);
+}
+
+ShapedDevicesTerms terms_of(const SubscribersRequest& request, const ConfigTree& tree) {
+  if (request.like.empty() || request.port.empty() == request.interface.empty())
+    throw BadList("a ShapedDevices.csv needs `--like PLAN`, and `--port` or `--interface` of its customers");
+  const config::Outline written = written_in(tree);
+  ShapedDevicesTerms terms{.prefix = request.owner.value_or(kImport)};
+  terms.plan = entry_of(written, "plans", request.like);
+  if (terms.plan.is_null()) throw BadList(fmt::format("there is no plan {}", config::quote(request.like)));
+  const Json service = entry_of(written, "services", terms.plan.value("service", ""));
+  if (service.contains("mark") && service.at("mark").is_object()) terms.mark = service.at("mark");
+  const bool port = !request.port.empty();
+  terms.place[port ? "port" : "interface"] = port ? request.port : request.interface;
+  return terms;
+}
+
+SubscriberList list_to_import(const SubscribersRequest& request, const ConfigTree& tree) try {
+  const std::filesystem::path& file = request.change.file;
+  config::RegularFile opened(file == "-" ? "/dev/stdin" : file.string());
   const std::string text = opened.text(config::Document::kMaxBytes);
   if (!opened.error().empty()) throw std::runtime_error(opened.error());
   if (text.size() > config::Document::kMaxBytes) throw BadList("larger than the limit of 4 MiB");
   const auto first = text.find_first_not_of(" \t\r\n");
-  const bool json = first != std::string::npos && (text[first] == '{' || text[first] == '[');
-  return json ? SubscriberList::from_json(text) : SubscriberList::from_csv(text);
+  if (first != std::string::npos && (text[first] == '{' || text[first] == '['))
+    return SubscriberList::from_json(text);
+  const auto records = csv_records(text);
+  return is_shaped_devices(records) ? from_shaped_devices(records, terms_of(request, tree))
+                                    : SubscriberList::from_records(records);
 } catch (const std::runtime_error& e) {
-  throw std::runtime_error(fmt::format("{}: {}", file.string(), e.what()));
+  throw std::runtime_error(fmt::format("{}: {}", request.change.file.string(), e.what()));
 }
 
 // A suspension lasts, unless the list has a value of its own.
@@ -158,14 +204,22 @@ std::string words_of(const config::Outline& entry, std::string_view key) {
   return o == nullptr ? "" : o->words();
 }
 
+// A link, and tags or prefixes there.
+std::string place_of(const config::Outline& entry) {
+  const std::string port = words_of(entry, "port"), inner = words_of(entry, "inner_vlan");
+  std::string place = (port.empty() ? words_of(entry, "interface") : port) + ' ' + words_of(entry, "vlan");
+  if (!inner.empty()) place += '.' + inner;
+  for (const char c : words_of(entry, "prefixes"))
+    if (c != '[' && c != ']' && c != ',') place += c;
+  return place;
+}
+
 Row row_of(const config::Outline& entry) {
   Row row;
   row.name = entry.key;
   row.plan = words_of(entry, "plan");
   row.owner = "file";
-  const std::string inner = words_of(entry, "inner_vlan");
-  row.place = fmt::format("{} {}{}{}", words_of(entry, "port"), words_of(entry, "vlan"),
-                          inner.empty() ? "" : ".", inner);
+  row.place = place_of(entry);
   const std::string suspended = words_of(entry, "suspended");
   row.suspended = suspended == "true" || suspended == "yes" || suspended == "on";
   return row;
@@ -226,8 +280,7 @@ Json in_json(const Row& row) {
 std::string table(const std::vector<Row>& rows) {
   using Align = TextTable::Align;
   TextTable t;
-  for (const char* const title : {"NAME", "PLAN", "OWNER", "PORT AND TAGS", "STATE"})
-    t.column(title, Align::left);
+  for (const char* const title : {"NAME", "PLAN", "OWNER", "PLACE", "STATE"}) t.column(title, Align::left);
   for (const char* const title : {"COMMITTED", "OFFERED", "DELIVERED"}) t.column(title, Align::right);
   for (const Row& r : rows)
     t.row({r.name, r.plan, r.owner, r.place, state_of(r), human::rate(r.committed), human::rate(r.offered),
@@ -265,7 +318,7 @@ int import_subscribers(const SubscribersRequest& request, const ChangeContext& c
   ChangeRequest change = request.change;
   return edit(change, context, "subscribers import", [&](ConfigTree& tree) {
     const std::string file = file_of_owner(request.owner.value_or(kImport));
-    SubscriberList after = list_to_import(request.change.file);
+    SubscriberList after = list_to_import(request, tree);
     const SubscriberList before = list_in(tree, file);
     keep_suspended(before, after);
     const Difference d = difference(before, after);

@@ -20,12 +20,17 @@ struct SubscribersRequest {
   ChangeRequest change{};              // router, state, why, dry_run, json; `file`: the list to import
   std::optional<std::string> owner{};  // nullopt: import, or the one that has the subscriber
   std::vector<std::string> words{};    // add, set: name, then terms KEY=VALUE; others: names
-  double removals = 10;  // import: most subscribers removed, in percent of the owner's; one is allowed
+  // import: most subscribers removed, in percent of the owner's; one is always allowed.
+  double removals = 10;
+  // import of a ShapedDevices.csv: the plan that its plans follow, and the port or interface of its
+  // customers.
+  std::string like{}, port{}, interface {};
 };
 
 // Each returns the exit status. 0: done; 1: nothing has changed, with the reason as a sentence on `err`.
 //
-// Makes the owner's subscribers those of a list; a list without `suspended` ends no suspension.
+// Makes the owner's subscribers those of a list (subscriber_list.h, shaped_devices.h); a list without
+// `suspended` ends no suspension.
 int import_subscribers(const SubscribersRequest& request, const ChangeContext& context);
 int add_subscriber(const SubscribersRequest& request, const ChangeContext& context);
 int set_subscriber(const SubscribersRequest& request, const ChangeContext& context);  // `KEY=` removes a term

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`surety subscribers`: what other systems and hands change, and what is refused. test_interface_queues.py has it under load."""
 import json
+import subprocess
 
 import pytest
 
 from managed import Managed
+from router import SURETY
 
 COLUMNS = "name,plan,port,vlan,addresses\n"
 ACME, GLOBEX = "acme,gold,lan,107,203.0.113.1/30\n", "globex,silver,lan,108,203.0.113.5/30 2001:db8::1/64\n"
@@ -130,6 +132,12 @@ def test_each_owner_has_its_own(router):
     assert plans(router) == {"acme": "silver", "globex": "silver", "hooli": "gold", "initech": "gold"}
     router.run("subscribers", "set", "globex", "plan=gold", "addresses=")
     assert plans(router)["globex"] == "gold"
+    router.run("subscribers", "add", "pied", "plan=silver", "port=wan", "prefixes=192.168.0.7 2001:db8:7::/56")
+    assert listed(router, "pied")[0]["place"] == "wan 192.168.0.7 2001:db8:7::/56"
+    imported(router, "name,plan,interface,prefixes,port\nhome,gold,,10.1.0.7;10.1.9.0/24,lan\n")
+    assert listed(router, "home")[0]["place"] == "lan 10.1.0.7 10.1.9.0/24"
+    router.run("subscribers", "remove", "pied")
+    imported(router, COLUMNS + ACME.replace("gold", "silver"))
     for words in (["set", "acme", "plan=gold", "--owner", "billing"], ["remove", "acme", "initech"], ["suspend", "nobody"],
                   ["add", "acme", "plan=gold", "port=lan", "vlan=109"], ["add", "x", "plan=gold", "port=lan", "vlan=107"],
                   ["set", "acme", "plan"], ["set", "acme", "speed=1"], ["add", "x", "--owner", "../x"], ["list", "nobody"]):
@@ -138,6 +146,27 @@ def test_each_owner_has_its_own(router):
         assert listed(router) == before
     router.run("subscribers", "remove", "acme", "hooli")
     assert plans(router) == {"globex": "gold", "initech": "gold"}
+
+
+SHAPED = ("Circuit ID,Circuit Name,Device ID,Device Name,Parent Node,MAC,IPv4,IPv6,Download Min Mbps,Upload Min Mbps,Download Max Mbps,"
+          "Upload Max Mbps,Comment\n"
+          '1,"968 Circle St., Gurnee, IL",1,Device 1,AP_A,,"10.1.0.7, 10.1.0.8",,25,5,155,20,\n'
+          "2,31 Marconi Street,2,Device 2,AP_A,,10.1.0.9,2001:db8::/56,2.5,1,105,18,\n")
+
+
+def test_a_list_of_libreqos_is_taken_as_it_is(router):
+    assert "needs `--like PLAN`" in not_imported(router, SHAPED)
+    assert "there is no plan `nobody`" in not_imported(router, SHAPED, "--like", "nobody", "--port", "lan")
+    assert "2 added" in imported(router, SHAPED, "--like", "silver", "--port", "lan").stdout
+    assert plans(router) == {"1": "import-25-5-155-20", "2": "import-2.5-1-105-18", "initech": "gold"}
+    shapes = {row["name"]: row.get("shape_bytes_per_second") for row in json.loads(router.run("show", "interfaces", "--json").stdout)}
+    assert (shapes["1"], shapes["2"]) == (155e6 / 8, 105e6 / 8)
+    assert "5 Mbit/s import-25-5-155-20" in subprocess.run([SURETY, "check", router.file], capture_output=True, text=True).stdout
+    router.run("subscribers", "suspend", "1")
+    assert "0 added, 1 changed, 0 removed, 1 as before" in imported(router, SHAPED.replace("155,20", "155,40"), "--like", "silver", "--port", "lan").stdout
+    assert plans(router)["1"] == "import-25-5-155-40" and listed(router, "1")[0]["suspended"]
+    said = not_imported(router, SHAPED.replace("10.1.0.9", "10.1.0.8"), "--like", "silver", "--port", "lan")
+    assert "list.csv:3:" in said and "is of subscriber `1`, too" in said
 
 
 def test_a_suspension_lasts_until_it_is_ended(router):
