@@ -14,7 +14,7 @@ PACKAGES_RUNTIME=(
 # shellcheck disable=SC2034
 PACKAGES_TESTS=(
   libgtest-dev libgmock-dev libbenchmark-dev libclang-rt-dev llvm lld clang-format clang-tidy
-  dpdk bpftool curl jq openssl mandoc groff-base man-db zsh iputils-ping iputils-tracepath traceroute util-linux tcpdump tshark prometheus frr keepalived
+  dpdk bpftool curl jq openssl mandoc groff-base man-db zsh iputils-ping iputils-tracepath traceroute util-linux tcpdump tshark prometheus frr keepalived freeradius freeradius-rest freeradius-utils
   python3-scapy python3-yaml python3-jsonschema python3-pytest python3-pytest-xdist shellcheck
   python3-numpy python3-matplotlib python3-pil chromium fonts-dejavu-core dnsmasq-base udhcpc isc-dhcp-client
   debhelper lintian debootstrap systemd git

@@ -11,6 +11,7 @@
 #include <map>
 #include <ostream>
 #include <stdexcept>
+#include <thread>
 
 #include "config/names.h"
 #include "config/parse.h"
@@ -229,7 +230,11 @@ using Rows = std::map<std::string, Row>;
 
 // Throws std::runtime_error if the configuration has errors.
 Rows rows_in(const std::filesystem::path& file) {
-  const auto result = config::parse_file(file);
+  auto result = config::parse_file(file);
+  for (int tries = 0; tries < 20 && !result.ok(); ++tries) {  // another command is installing files
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    result = config::parse_file(file);
+  }
   if (!result.ok())
     throw std::runtime_error(fmt::format("{} has errors: `surety check` lists them", file.string()));
   Rows rows;

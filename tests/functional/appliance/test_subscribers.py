@@ -2,6 +2,7 @@
 """`surety subscribers`: what other systems and hands change, and what is refused. test_interface_queues.py has it under load."""
 import json
 import subprocess
+import threading
 
 import pytest
 
@@ -121,6 +122,21 @@ def test_a_short_list_removes_nobody(router):
     said = not_imported(router, COLUMNS + "".join(everybody.splitlines(keepends=True)[:17]))
     assert "3 of 20 subscribers would be removed, 15 %" in said and "--allow-removals 15" in said
     assert "0 added, 0 changed, 3 removed" in imported(router, COLUMNS + "".join(everybody.splitlines(keepends=True)[:17]), "--allow-removals", 15).stdout
+
+
+def test_a_list_is_shown_beside_imports(router):
+    """Files are installed one by one: what is read meanwhile is read again."""
+    def imports():
+        for n in range(12):
+            imported(router, COLUMNS + (ACME if n % 2 else GLOBEX), "--allow-removals", 100)
+    thread = threading.Thread(target=imports)
+    thread.start()
+    shown = 0
+    while thread.is_alive():
+        assert "initech" in plans(router)
+        shown += 1
+    thread.join()
+    assert shown > 0 and plans(router) == {"acme": "gold", "initech": "gold"}
 
 
 def test_each_owner_has_its_own(router):
