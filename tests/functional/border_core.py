@@ -8,6 +8,7 @@
 As CSA's Fig. 6(b): services phb1 and phb3 at the border, RIO at both routers, signals from the core's `out` queue to the border.
 """
 import contextlib
+import os
 import pathlib
 import tempfile
 
@@ -46,10 +47,10 @@ class Process(Router):
 class BorderCore:
     """`rates` of phb1 and phb3, `bottleneck`, `uplink` (of the border, default the same): quantities of YAML; `packet`: bytes of
     the IP packets that count as one; `backlog`: `out_from_backlog` of both services; `contracts`: of each, default what
-    the uplink allows."""
+    the uplink allows; `apart`: the border's worker has core 0, so that neither waits for the other."""
 
     def __init__(self, rates=("1600 kbit/s", "400 kbit/s"), bottleneck="30.792 Mbit/s", uplink=None, packet=576,
-                 control="search", backlog=False, contracts=None, out_link=connect):
+                 control="search", backlog=False, contracts=None, out_link=connect, apart=False):
         self._stack = contextlib.ExitStack()
         self._directory = pathlib.Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="sf-")))
         self.key_file = self._directory / "keys.yaml"
@@ -57,6 +58,7 @@ class BorderCore:
         self.key_file.write_text(KEYS)
         self._rates, self._packet, self._control, self._backlog = rates, packet, control, "on" if backlog else "off"
         self._bottleneck, self._uplink, self._contracts = bottleneck, uplink or bottleneck, contracts
+        self._workers = "workers: {cores: [0]}\n" if apart and (os.cpu_count() or 1) > 1 else ""
         try:
             self._build(out_link)
         except BaseException:
@@ -84,7 +86,7 @@ class BorderCore:
         contracts = f", contracts: {self._contracts}" if self._contracts else ""
         services = "".join(SERVICE % (name, rate, f"{self._packet} B", self._control, self._backlog)
                            for name, rate in zip(("phb1", "phb3"), self._rates))
-        return Process(self.border_namespace, f"id: {BORDER_ID}, role: border", f"""
+        return Process(self.border_namespace, f"id: {BORDER_ID}, role: border", f"""{self._workers}
 ports:
   af1: {{device: af_xdp af1, addresses: [10.1.1.254/24]}}
   af3: {{device: af_xdp af3, addresses: [10.1.3.254/24]}}

@@ -32,7 +32,7 @@ def in_lab(rtt):
 @pytest.mark.parametrize("rtt", [130, 230])
 def test_a_committed_rate_is_kept_far_away(rtt):
     with Network() as network:
-        with BorderCore(backlog=True, contracts=CONTRACTS, out_link=lambda *ends: network.impaired(*ends, "--delay", f"{rtt / 2}ms")) as lab:
+        with BorderCore(backlog=True, contracts=CONTRACTS, apart=True, out_link=lambda *ends: network.impaired(*ends, "--delay", f"{rtt / 2}ms")) as lab:
             for host in (lab.af1, lab.af3, lab.be, lab.sink):
                 host.namespace.run("sysctl", "-q", "net.ipv4.tcp_timestamps=0", "net.ipv4.tcp_sack=0")
             flows, seconds, *_ = measure(lab, "act", CASES["D"], 60, 30)
