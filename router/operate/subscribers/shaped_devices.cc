@@ -107,7 +107,7 @@ class Reader {
   static std::string burst(double rate) { return fmt::format("{:.0f} B", std::max(3000., rate * 12'500)); }
 
   std::string plan_of(const Rates& r) {
-    const std::string name =
+    std::string name =
         fmt::format("{}-{}-{}-{}-{}", terms_.prefix, r.down_min, r.up_min, r.down_max, r.up_max);
     if (list_.plans.contains(name)) return name;
     Json plan = terms_.plan;
