@@ -50,7 +50,7 @@ void Routes::configure(const config::Config& config, std::shared_ptr<const Inter
       std::exchange(interfaces_, interfaces ? std::move(interfaces)
                                             : std::make_shared<const Interfaces>(config, interfaces_.get()));
   configure_links(config);
-  configure_hosts(config);
+  hosts_.configure(config, *interfaces_);
   refresh_connected();
   if (before) {
     forget_gone();
@@ -70,23 +70,6 @@ void Routes::configure_links(const config::Config& config) {
       links_[interfaces_->of_definition(d)].addresses = config.interfaces[d].addresses;
     else
       links_.erase(interfaces_->of_definition(d));
-}
-
-void Routes::configure_hosts(const config::Config& config) {
-  hosts_.clear();
-  for (std::size_t d = 0; d < config.interfaces.size(); ++d)
-    for (const Prefix& p : config.interfaces[d].prefixes)
-      hosts_.emplace_back(p, interfaces_->of_definition(d));
-  std::ranges::sort(hosts_);
-}
-
-// The interface with the queues of a neighbour on a link.
-InterfaceIndex Routes::queues_of(const IpAddress& neighbor, InterfaceIndex link) const {
-  const auto behind =
-      std::ranges::upper_bound(hosts_, neighbor, {}, [](const auto& h) { return h.first.address; });
-  if (behind == hosts_.begin()) return link;
-  const auto& [prefix, interface] = *std::prev(behind);
-  return prefix.contains(neighbor) && record(interface).within == link ? interface : link;
 }
 
 // Neighbours on removed interfaces, whose places others may get.
@@ -337,7 +320,7 @@ NextHopEntry Routes::entry(const NextHopMember& member) const {
   e.state = known == neighbors_.end() ? State::unresolved : arrivals_.state(known->first);
   if (known == neighbors_.end()) return e;
   e.destination = known->second;
-  e.interface = queues_of(*member.gateway, member.interface);
+  e.interface = hosts_.of(*member.gateway, member.interface, *interfaces_);
   return e;
 }
 

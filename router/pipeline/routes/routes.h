@@ -43,6 +43,7 @@
 #include "router/pipeline/interfaces/interface_record.h"
 #include "router/pipeline/interfaces/interfaces.h"
 #include "router/pipeline/routes/arrivals.h"
+#include "router/pipeline/routes/host_queues.h"
 #include "router/pipeline/routes/next_hop_groups.h"
 #include "router/pipeline/routes/prefix_table.h"
 #include "router/pipeline/routes/rib.h"
@@ -228,8 +229,6 @@ class Routes {
   void forget_gone();
   Rib::Resolved resolve(const RouteHop& hop) const;
   std::optional<InterfaceIndex> member_with(const IpAddress& address, InterfaceIndex link) const;
-  void configure_hosts(const config::Config& config);
-  InterfaceIndex queues_of(const IpAddress& neighbor, InterfaceIndex link) const;
   NextHopEntry entry(const NextHopMember& member) const;
   Resolution resolution(const NextHopMember& member) const;
   void configure_routes(const config::Config& config, const Interfaces& interfaces);
@@ -247,8 +246,7 @@ class Routes {
   Rib rib_;
   std::shared_ptr<const Interfaces> interfaces_;
   std::map<InterfaceIndex, Link> links_;
-  // Interfaces of hosts that are known by their addresses, which do not overlap; sorted.
-  std::vector<std::pair<Prefix, InterfaceIndex>> hosts_;
+  HostQueues hosts_;
   std::unordered_map<int, InterfaceIndex> bound_;  // links, by kernel device
   std::map<int, Device> devices_;                  // kernel devices, by index
   std::vector<KernelAddress> kernel_addresses_;
