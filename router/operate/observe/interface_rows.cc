@@ -14,7 +14,7 @@ InterfaceReading row_of(const Interfaces& interfaces, InterfaceIndex i) {
   row.port = interfaces.name(r.port);
   row.customer = interfaces.customer(i);
   row.mtu = r.mtu;
-  row.tags = to_string(r);
+  if (r.tags.any()) row.tags = to_string(r);
   return row;
 }
 
