@@ -10,6 +10,7 @@ import argparse
 import configparser
 import contextlib
 import dataclasses
+import hashlib
 import http.server
 import ipaddress
 import json
@@ -79,6 +80,14 @@ def bought(attributes, settings):
         if mikrotik:  # rx/tx as the NAS sees it: from the subscriber, towards it; bursts and priority follow
             return settings.rates.get(both(mikrotik.split()[0], 1))
     return None
+
+
+def name_of(user):
+    """A name that the router accepts. What has to be changed for that gets a part of its hash, so that no user has another one's contract."""
+    if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}", user):
+        return user
+    plain = re.sub(r"[^A-Za-z0-9_.-]", "-", user)
+    return f"u-{plain[:40]}-{hashlib.sha256(user.encode(errors='replace')).hexdigest()[:16]}"
 
 
 def prefixes(attributes):
@@ -182,9 +191,7 @@ class Sessions:
         """By name; several sessions of a user are one subscriber, with the plan that was named last."""
         found = {}
         for s in sorted(self._sessions.values(), key=lambda s: s.heard):
-            name = re.sub(r"[^A-Za-z0-9_.-]", "-", s.user)[:63]
-            name = name if name[:1].isalnum() else f"u{name}"[:63]
-            entry = found.setdefault(name, {"plan": s.plan, **self._settings.place, "prefixes": []})
+            entry = found.setdefault(name_of(s.user), {"plan": s.plan, **self._settings.place, "prefixes": []})
             entry["plan"] = s.plan
             entry["prefixes"] += [p for p in s.prefixes if p not in entry["prefixes"]]
         return {name: entry for name, entry in found.items() if entry["prefixes"]}

@@ -110,11 +110,18 @@ def test_a_lost_stop_ends_by_time_and_a_nas_that_begins_again_has_no_sessions(se
 
 def test_names_and_addresses_are_made_valid(sessions):
     sessions.account(attributes(User_Name="ann@isp.example/№1", Framed_IP_Address=["10.1.0.7", "nonsense", "0.0.0.0"]), 0)
-    assert sessions.subscribers() == {"ann-isp.example--1": subscriber()}
-    sessions.account(attributes(session="s2", User_Name="-", Framed_IP_Address="10.1.0.8", Framed_IPv6_Prefix="2001:db8::/64"), 1)
-    assert sessions.subscribers()["u-"]["prefixes"] == ["10.1.0.8/32", "2001:db8::/64"]
+    name, = sessions.subscribers()
+    assert name.startswith("u-ann-isp.example--1-") and sessions.subscribers()[name] == subscriber()
+    sessions.account(attributes(session="s2", User_Name="-" * 300, Framed_IP_Address="10.1.0.8", Framed_IPv6_Prefix="2001:db8::/64"), 1)
+    assert {len(n) <= 63 for n in sessions.subscribers()} == {True} and len(sessions.subscribers()) == 2
     sessions.account(attributes(session="s3", User_Name="carl", Framed_IP_Address=None), 2)
     assert "carl" not in sessions.subscribers(), "has no address yet"
+
+
+def test_no_user_gets_the_contract_of_another_by_a_similar_name(sessions):
+    for n, user in enumerate(("ann@isp", "ann-isp", "ann/isp", "x" * 70 + "1", "x" * 70 + "2")):
+        sessions.account(attributes(session=f"s{n}", User_Name=user, Framed_IP_Address=f"10.1.0.{n}"), n)
+    assert len(sessions.subscribers()) == 5 and "ann-isp" in sessions.subscribers()
 
 
 def test_incomplete_requests_are_left_out(sessions):
