@@ -14,7 +14,8 @@ namespace {
 // Names in the order of the enumerations.
 
 std::string_view name(RouteSource s) {
-  constexpr std::array<std::string_view, 5> kNames{"kernel", "neighbor", "connected", "yaml", "kernel"};
+  constexpr std::array<std::string_view, 6> kNames{"kernel", "neighbor", "connected",
+                                                   "yaml",   "kernel",   "subscriber"};
   return kNames[static_cast<std::size_t>(s)];
 }
 

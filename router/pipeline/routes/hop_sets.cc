@@ -21,7 +21,7 @@ RouteHop hop_of(const RouteNextHop& h) {
 
 bool HopSets::KeyLess::operator()(const Key& a, const Key& b) const {
   const auto fixed = [](const Key& k) {
-    return std::tie(k.special, k.object, k.unsupported, k.mtu, k.from, k.dead_hops);
+    return std::tie(k.special, k.object, k.unsupported, k.mtu, k.from, k.dead_hops, k.hosts);
   };
   if (fixed(a) != fixed(b)) return fixed(a) < fixed(b);
   return std::ranges::lexicographical_compare(
@@ -83,6 +83,21 @@ void HopSets::forget(Id id) {
   free_.push_back(id);
 }
 
+HopSets::Id HopSets::hold_for_hosts(Id id, InterfaceIndex hosts) {
+  Key key = sets_[id].key;
+  key.hosts = hosts;
+  return hold(std::move(key));
+}
+
+bool HopSets::is_for_hosts(Id id, Id other, std::optional<InterfaceIndex> hosts) const {
+  if (!hosts) return id == other;
+  if (sets_[id].dead) return false;
+  Key key = sets_[other].key;
+  key.hosts = hosts;
+  const auto at = ids_.find(key);
+  return at != ids_.end() && at->second == id;
+}
+
 bool HopSets::has(Id id, InterfaceIndex on_link) const {
   return std::ranges::any_of(sets_[id].members,
                              [&](const auto& m) { return !m.gateway && m.interface == on_link; });
@@ -124,6 +139,7 @@ void HopSets::resolve(Set& set) const {
     if (!resolved.member) continue;
     members.push_back({*resolved.member, hop.weight});
     members.back().member.mtu = set.key.mtu;
+    members.back().member.hosts = set.key.hosts;
   }
   set.members = places_of(std::move(members));
   if (set.members.empty() && foreign) set.special = kNextHopForeign;
@@ -143,6 +159,7 @@ bool HopSets::refresh(Set& set) {
   resolve(set);
   if (set.dead) set.special = kNextHopNone, set.members.clear();
   if (before == std::tuple(set.special, set.unsupported, set.members)) return false;
+  on_link_changed_ |= was_on_link || set.on_link();
   if (set.used == 0) return was_active != set.active();
   if (change_block(set)) return was_on_link != set.on_link();
   if (set.target) retired_.push_back(set.block);

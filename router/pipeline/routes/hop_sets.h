@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "router/pipeline/routes/next_hop_groups.h"
@@ -82,6 +83,7 @@ class HopSets {
     std::uint16_t mtu = 0;   // MTU of the next hops; 0: their interfaces'
     bool dead_hops = false;  // the kernel uses none of the hops now (RouteEvent::dead)
     Prefix from{};           // source prefix that the route is for, if it is `unsupported`; length 0: none
+    std::optional<InterfaceIndex> hosts{};  // NextHopMember::hosts of the members
   };
   // The current meaning of a hop. Neither: its gateway is on no connected subnet.
   struct Resolved {
@@ -101,6 +103,10 @@ class HopSets {
   void unuse(Id id);
 
   const Key& key(Id id) const { return sets_[id].key; }
+  // hold() for a set that differs in nothing but the hosts.
+  Id hold_for_hosts(Id id, InterfaceIndex hosts);
+  // True if the sets differ in nothing but the hosts, and those of `id` are these.
+  bool is_for_hosts(Id id, Id other, std::optional<InterfaceIndex> hosts) const;
   bool active(Id id) const { return sets_[id].active(); }    // leads anywhere
   bool is_up(Id id) const;                                   // some hop's port is up, or there is no hop
   bool on_link(Id id) const { return sets_[id].on_link(); }  // some hop leads straight to the destination
@@ -117,6 +123,8 @@ class HopSets {
   bool set_object(const NextHopEvent& event, std::uint32_t generation);
   bool remove_object(std::uint32_t id);
   void release_retired();
+  // True: since the last call such a change was one of on-link members, perhaps in place.
+  bool take_on_link_changed() { return std::exchange(on_link_changed_, false); }
 
   const NextHopObjects& objects() const { return objects_; }
 
@@ -150,6 +158,7 @@ class HopSets {
   std::map<Key, Id, KeyLess> ids_;
   std::deque<Set> sets_;  // indexed by id; the first is unused
   std::vector<Id> free_;
+  bool on_link_changed_ = false;
   std::vector<NextHopMembers> retired_;  // blocks that routes in the FIB may still refer to
 };
 

@@ -132,7 +132,9 @@ std::optional<NextHopMember> NextHopGroups::member(std::uint32_t id) const {
 std::vector<NextHopMember> NextHopGroups::unresolved() const {
   std::vector<NextHopMember> out;
   for (const auto& [member, groups] : uses_)
-    if (entry_(member).state == NextHopEntry::State::unresolved) out.push_back(member);
+    if ((out.empty() || !same_way(out.back(), member)) &&
+        entry_(member).state == NextHopEntry::State::unresolved)
+      out.push_back(member);
   return out;
 }
 

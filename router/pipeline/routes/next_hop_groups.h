@@ -25,6 +25,8 @@ struct NextHopMember {
   InterfaceIndex interface = 0;
   std::optional<IpAddress> gateway;
   std::uint16_t mtu = 0;  // MTU of the route; 0: the interface's
+  // The interface of hosts (HostQueues) that the route is for; nullopt: of none.
+  std::optional<InterfaceIndex> hosts{};
   friend auto operator<=>(const NextHopMember&, const NextHopMember&) = default;
 };
 // Sorted, 1 to RouteTarget::kMaxCount; each member occurs as often as its weight.
@@ -47,7 +49,8 @@ class NextHopGroups {
   // in a few stores. false, and nothing has changed: the block is shared with others.
   bool change(const NextHopMembers& from, const NextHopMembers& to);
 
-  // Called when the result of entry() has changed for this member, whatever the MTU, or for all members.
+  // Called when the result of entry() has changed for this way, whatever the MTU and the hosts, or for all
+  // members.
   void refresh(const NextHopMember& member);
   void refresh_all();
 
@@ -57,7 +60,7 @@ class NextHopGroups {
     const auto at = uses_.lower_bound(member);
     return at != uses_.end() && same_way(at->first, member);
   }
-  // Gateways in use without a known MAC.
+  // Gateways in use without a known MAC, each once.
   std::vector<NextHopMember> unresolved() const;
   std::uint32_t ids_used() const { return ids_.used(); }
 

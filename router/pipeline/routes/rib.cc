@@ -12,6 +12,7 @@ namespace {
 // do not help, another resource is exhausted.
 constexpr std::size_t kNeighborsForRoute = 4;
 constexpr std::uint32_t kPause = 256;
+constexpr std::size_t kHostsAtOnce = 64;
 constexpr std::size_t kStepsOfChange = 32;  // a change in the FIB takes as long as looking at so many routes
 
 Prefix shortened(const IpAddress& address, int length) {
@@ -162,6 +163,7 @@ const Candidate* Rib::winner(const Prefix& prefix, const Route& route, bool neig
   for (const auto& c : route.candidates.all()) {
     if ((c.source == Source::neighbor && !neighbors) || !sets_.active(c.set)) continue;
     if (thrown && c.source == Source::local) continue;
+    if (best != nullptr && c.source == Source::subscriber) return best;
     if (best == nullptr) {
       // Where the tables are separate, a `throw` makes this prefix of the table local void.
       thrown = is_throw(c) && are_separate(prefix) && !is_hidden(prefix);
@@ -253,8 +255,10 @@ void Rib::program(Prefix prefix) {
   if (before.set != HopSets::kNone) sets_.unuse(before.set);
   account(prefix, before, after);
   if (entry->value.candidates.all().empty()) table_.erase(prefix);
-  if (rejected && !making_room_) make_room(prefix, *to);
+  // Packets of a subscriber without a route have the shorter one, and the queues of the link.
+  if (rejected && !making_room_ && to->source != Source::subscriber) make_room(prefix, *to);
   if (after == before) return;
+  routes_around_changed(prefix);
   if (before.on_link || after.on_link || is_under_subnet(prefix)) changed_(prefix);
   if (before.value != 0 && after.value == 0) retry_rejected();
 }
@@ -262,8 +266,11 @@ void Rib::program(Prefix prefix) {
 // Returns the new state of the sink, with a use of the set; empty if there is no room.
 Rib::Programmed Rib::install(const Prefix& prefix, const Candidate* to, const Programmed& before) {
   if (to == nullptr) return {};
-  const HopSets::Id set = to->set;
+  HopSets::Id set = to->set;
+  const auto hosts = hosts_.of(prefix);
+  if (hosts) set = sets_.hold_for_hosts(set, *hosts);
   const auto target = sets_.use(set);
+  if (hosts) sets_.drop(set);
   if (!target) return {};
   const Programmed after{set, target->encode(), sets_.on_link(set), to->source == Source::neighbor};
   if (after.value == before.value || sink_.set_route(prefix, *target)) return after;
@@ -358,11 +365,11 @@ void Rib::account(const Prefix& prefix, const Programmed& before, const Programm
 // --- work on all routes ---
 
 void Rib::set_object(const NextHopEvent& event, std::uint32_t generation) {
-  if (sets_.set_object(event, generation)) begin_walk();
+  sets_changed(sets_.set_object(event, generation));
 }
 
 void Rib::remove_object(std::uint32_t id) {
-  if (sets_.remove_object(id)) begin_walk();
+  sets_changed(sets_.remove_object(id));
 }
 
 void Rib::remove_stale_objects(std::uint32_t generation) {
@@ -370,7 +377,15 @@ void Rib::remove_stale_objects(std::uint32_t generation) {
 }
 
 void Rib::program_all() {
-  if (sets_.refresh_all()) begin_walk();
+  sets_changed(sets_.refresh_all());
+}
+
+// `anew`: routes must be programmed again.
+void Rib::sets_changed(bool anew) {
+  const bool links = sets_.take_on_link_changed();
+  links_changed_ |= links;
+  if (links) host_ = 0;
+  if (anew || links) begin_walk();
 }
 
 void Rib::remove_stale(Source source, std::uint32_t generation) {
@@ -385,9 +400,12 @@ void Rib::begin_walk() {
 }
 
 bool Rib::work() {
-  for (std::size_t steps = 0; walking_ && steps < steps_;) {
+  std::size_t steps = 0;
+  for (; host_ < hosts_.all().size() && steps < steps_; steps += kStepsOfChange)
+    follow_route_around(hosts_.all()[host_++].first);
+  while (walking_ && steps < steps_) {
     if (place_ == table_.places()) {
-      walking_ = false;
+      walking_ = links_changed_ = false;
       stale_ = {};
       sets_.release_retired();
       break;
@@ -395,7 +413,7 @@ bool Rib::work() {
     auto* const entry = table_.at(place_++);
     steps += entry == nullptr ? 1 : visit(*entry);
   }
-  return walking_;
+  return walking_ || host_ < hosts_.all().size();
 }
 
 bool Rib::is_stale(const RouteCandidates::Candidate& c) const {
@@ -406,8 +424,13 @@ bool Rib::is_stale(const RouteCandidates::Candidate& c) const {
 std::size_t Rib::visit(Table::Entry& entry) {
   const auto& all = entry.value.candidates.all();
   const bool stale = std::ranges::any_of(all, [this](const auto& c) { return is_stale(c); });
-  if (!stale && is_as_wanted(entry)) return 1;
   const Prefix prefix = entry.prefix;
+  if (!stale && is_as_wanted(entry)) {
+    // A neighbour's host route may hide a route that was changed.
+    const Programmed& now = entry.value.programmed;
+    if (links_changed_ && (now.on_link || (now.station && all.size() > 1))) changed_(prefix);
+    return 1;
+  }
   if (!stale) {
     program(prefix);
     return kStepsOfChange;
@@ -420,10 +443,57 @@ std::size_t Rib::visit(Table::Entry& entry) {
 
 bool Rib::is_as_wanted(const Table::Entry& entry) const {
   const Programmed& now = entry.value.programmed;
-  if (wanted(entry.prefix, entry.value, true) != now.set) return false;
-  if (now.set == HopSets::kNone) return true;
+  const HopSets::Id set = wanted(entry.prefix, entry.value, true);
+  if (set == HopSets::kNone || now.set == HopSets::kNone) return set == now.set;
+  if (!sets_.is_for_hosts(now.set, set, hosts_.of(entry.prefix))) return false;
   const auto target = sets_.target(now.set);
   return target && target->encode() == now.value && sets_.on_link(now.set) == now.on_link;
+}
+
+// --- hosts with queues of their own ---
+
+void Rib::set_hosts(HostQueues hosts) {
+  const HostQueues before = std::exchange(hosts_, std::move(hosts));
+  std::vector<HostQueues::Host> changed;
+  std::ranges::set_symmetric_difference(before.all(), hosts_.all(), std::back_inserter(changed));
+  if (changed.empty()) return;
+  for (const auto& [prefix, interface] : changed) {
+    if (!std::ranges::binary_search(hosts_.all(), prefix, {}, &HostQueues::Host::first))
+      remove(prefix, Source::subscriber, 0);
+    program(prefix);
+  }
+  host_ = 0;
+  begin_walk();
+}
+
+// The longest programmed prefix that contains this one and others.
+HopSets::Id Rib::around(const Prefix& prefix) const {
+  for (int length = prefix.length - 1; length >= 0; --length) {
+    if (all_[prefix.address.is_v6()][static_cast<std::size_t>(length)] == 0) continue;
+    const auto* entry = table_.find(shortened(prefix.address, length));
+    if (entry != nullptr && entry->value.programmed.value != 0) return entry->value.programmed.set;
+  }
+  return HopSets::kNone;
+}
+
+// Hosts on a link have a route as soon as they are known as neighbours.
+void Rib::follow_route_around(const Prefix& host) {
+  const HopSets::Id set = around(host);
+  const auto by_gateway = [](const NextHopMember& m) { return m.gateway.has_value(); };
+  if (set == HopSets::kNone || std::ranges::none_of(sets_.members(set), by_gateway))
+    return remove(host, Source::subscriber, 0);
+  RouteCandidate same{.source = Source::subscriber, .to = sets_.key(set)};
+  same.to.hosts.reset();
+  this->set(host, std::move(same));
+}
+
+void Rib::routes_around_changed(const Prefix& prefix) {
+  const auto hosts = hosts_.within(prefix);
+  if (hosts.size() > kHostsAtOnce && steps_ != SIZE_MAX) {
+    host_ = 0;
+    return;
+  }
+  for (const auto& [host, interface] : hosts) follow_route_around(host);
 }
 
 // --- longest match, for neighbours ---

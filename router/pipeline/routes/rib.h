@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "router/pipeline/routes/hop_sets.h"
+#include "router/pipeline/routes/host_queues.h"
 #include "router/pipeline/routes/neighbor_routes.h"
 #include "router/pipeline/routes/prefix_table.h"
 #include "router/pipeline/routes/route_events.h"
@@ -29,8 +30,9 @@ namespace surety {
 
 // In order of preference. `local`: the kernel's table of that name. It hides longer prefixes of other
 // sources, except of IPv4 while the kernel has both tables in one trie (Rib::separate_tables4()).
-enum class RouteSource : std::uint8_t { local, neighbor, connected, yaml, kernel };
-inline constexpr std::size_t kRouteSources = 5;
+// `subscriber`: the next hops of the shorter route that contains hosts with queues (Rib::set_hosts()).
+enum class RouteSource : std::uint8_t { local, neighbor, connected, yaml, kernel, subscriber };
+inline constexpr std::size_t kRouteSources = 6;
 
 // The routes of all sources for one prefix, best first. Nearly always there is one, which takes no memory of
 // its own.
@@ -231,6 +233,12 @@ class Rib {
   // The metrics of those routes of YAML for a prefix whose ports are all down, while another one's is up.
   std::vector<std::uint32_t> passed_over(const Prefix& prefix, std::uint32_t generation) const;
 
+  // Hosts with queues of their own: members of routes within their prefixes have NextHopMember::hosts. Where
+  // the longest route around a prefix has a gateway, the prefix has a route of the source `subscriber` with
+  // the same next hops, which is used if there is no other.
+  void set_hosts(HostQueues hosts);
+  const HostQueues& hosts() const { return hosts_; }
+
   // Work on all routes is done in full at once (the default), or up to `steps` per call: about one per route
   // visited, some more per route changed. work() continues; true: there is more.
   void limit_work(std::size_t steps) { steps_ = steps; }
@@ -311,9 +319,13 @@ class Rib {
   std::optional<Prefix> that_yields(const Prefix& prefix, const RouteCandidates::Candidate& to) const;
   void withdraw(const Prefix& station);
   InterfaceIndex interface_of(HopSets::Id station) const;
+  void sets_changed(bool anew);
   void begin_walk();
   std::size_t visit(Table::Entry& entry);  // returns the steps it took
   bool is_as_wanted(const Table::Entry& entry) const;
+  HopSets::Id around(const Prefix& prefix) const;
+  void follow_route_around(const Prefix& host);
+  void routes_around_changed(const Prefix& prefix);
   bool is_stale(const RouteCandidates::Candidate& candidate) const;
 
   RouteSink& sink_;
@@ -329,11 +341,13 @@ class Rib {
   std::uint32_t pause_ = 0;  // rejections to skip before neighbours' host routes are withdrawn again
   std::size_t steps_ = SIZE_MAX;
   std::size_t place_ = 0;  // position of the walk over all routes
-  bool walking_ = false;
+  bool walking_ = false, links_changed_ = false;
   std::array<std::optional<std::uint32_t>, kRouteSources> stale_{};  // indexed by source: generation to keep
   // Prefixes of the source `local` that are no host's, and not thrown: few, if any.
   std::vector<Prefix> hiding_;
   bool hiding_changed_ = false, separate4_ = false;
+  HostQueues hosts_;
+  std::size_t host_ = 0;  // position of the walk over hosts_
 };
 
 }  // namespace surety

@@ -50,7 +50,7 @@ void Routes::configure(const config::Config& config, std::shared_ptr<const Inter
       std::exchange(interfaces_, interfaces ? std::move(interfaces)
                                             : std::make_shared<const Interfaces>(config, interfaces_.get()));
   configure_links(config);
-  hosts_.configure(config, *interfaces_);
+  rib_.set_hosts({config, *interfaces_});
   refresh_connected();
   if (before) {
     forget_gone();
@@ -320,7 +320,8 @@ NextHopEntry Routes::entry(const NextHopMember& member) const {
   e.state = known == neighbors_.end() ? State::unresolved : arrivals_.state(known->first);
   if (known == neighbors_.end()) return e;
   e.destination = known->second;
-  e.interface = hosts_.of(*member.gateway, member.interface, *interfaces_);
+  const auto hosts = member.hosts ? member.hosts : rib_.hosts().of(*member.gateway);
+  if (hosts && interfaces_->exists(*hosts) && record(*hosts).within == member.interface) e.interface = *hosts;
   return e;
 }
 

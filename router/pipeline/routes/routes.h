@@ -26,6 +26,8 @@
 //  - A neighbour gets a host route if the routes make its address on link, on the neighbour's port.
 //  - An interface that is down, or whose port is: its next hops are no_route, except in a group with a better
 //    one (see NextHopGroups).
+//  - Hosts with queues of their own (HostQueues) on a link: packets to them use these if their next hop is on
+//    that link, and is a neighbour, whatever the route; so do packets of routes by such a host.
 //  - A template has the subnet, its members the neighbours on it.
 // If the sink has no room, the routes left out depend on the order.
 #pragma once
@@ -43,7 +45,6 @@
 #include "router/pipeline/interfaces/interface_record.h"
 #include "router/pipeline/interfaces/interfaces.h"
 #include "router/pipeline/routes/arrivals.h"
-#include "router/pipeline/routes/host_queues.h"
 #include "router/pipeline/routes/next_hop_groups.h"
 #include "router/pipeline/routes/prefix_table.h"
 #include "router/pipeline/routes/rib.h"
@@ -246,7 +247,6 @@ class Routes {
   Rib rib_;
   std::shared_ptr<const Interfaces> interfaces_;
   std::map<InterfaceIndex, Link> links_;
-  HostQueues hosts_;
   std::unordered_map<int, InterfaceIndex> bound_;  // links, by kernel device
   std::map<int, Device> devices_;                  // kernel devices, by index
   std::vector<KernelAddress> kernel_addresses_;

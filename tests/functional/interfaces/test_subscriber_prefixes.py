@@ -15,6 +15,8 @@ pytestmark = pytest.mark.paced("measures rates")
 
 ACME, GLOBEX, OTHER = "10.1.0.11", "10.1.0.12", "10.1.0.1"
 BEHIND_GLOBEX = "198.51.100.1"  # a router of its own
+# Behind one router that they share, reached by a route to all of them, and by its link-local address.
+HOOLI, INITECH, HOOLI6, NONE_BEHIND, GATEWAY6 = "203.0.113.1", "203.0.113.17", "2001:db8:9::1", "203.0.113.40", "fe80::9"
 ACME6 = "2001:db8:1::11"
 UP, DOWN = {"small": 1, "large": 2}, {"small": 2, "large": 4}  # Mbit/s by plan
 OFFERED = 5  # Mbit/s to each address, and from each
@@ -23,7 +25,10 @@ OFFERED = 5  # Mbit/s to each address, and from each
 def configuration(acme="small", more=""):
     shapes = {plan: f"shape: {rate} Mbit/s, burst: 20 kB" for plan, rate in DOWN.items()}
     return ports() + f"""
-routes: [{{to: 198.51.100.0/24, via: {GLOBEX}}}]
+routes:
+- {{to: 198.51.100.0/24, via: {GLOBEX}}}
+- {{to: 203.0.113.0/24, via: {OTHER}}}
+- {{to: "2001:db8:9::/48", via: "{GATEWAY6}", port: lan0}}
 services:
   small: {{conditioner: police, rate: {UP["small"]} Mbit/s, bucket: 50 kB}}
   large: {{conditioner: police, rate: {UP["large"]} Mbit/s, bucket: 50 kB}}
@@ -35,6 +40,8 @@ plans:
 subscribers:
   acme: {{plan: {acme}, port: lan0, prefixes: [{ACME}, "{ACME6}"]{more}}}
   globex: {{plan: small, port: lan0, prefixes: [{GLOBEX}, 198.51.100.0/24]}}
+  hooli: {{plan: small, port: lan0, prefixes: [203.0.113.0/28, "2001:db8:9::/48"]}}
+  initech: {{plan: large, port: lan0, prefixes: [{INITECH}]}}
 """
 
 
@@ -44,7 +51,10 @@ def lab():
         for address in (ACME, GLOBEX):
             pair.add_source(f"{address}/24")
         pair.add_source(f"{ACME6}/64")
-        pair.add_source(f"{BEHIND_GLOBEX}/32")
+        for address in (BEHIND_GLOBEX, HOOLI, INITECH, NONE_BEHIND):
+            pair.add_source(f"{address}/32")
+        pair.add_source(f"{HOOLI6}/128")
+        pair.add_source(f"{GATEWAY6}/64")
         yield pair
 
 
@@ -141,3 +151,14 @@ def test_each_has_its_plan(lab, router):
 def test_ipv6_has_the_same(lab, router):
     with Stream(lab.b, lab.a, ACME6) as v6, Stream(lab.b, lab.a, ACME) as v4:
         reach({"v6": v6, "v4": v4}, lambda got: got["v6"] + got["v4"] == near(DOWN["small"]) and min(got.values()) > 0, 0)
+
+
+def test_those_behind_a_shared_gateway_have_it_too(lab, router):
+    behind = {"hooli": HOOLI, "hooli6": HOOLI6, "initech": INITECH, "none": NONE_BEHIND}
+    with contextlib.ExitStack() as stack:
+        down = {name: stack.enter_context(Stream(lab.b, lab.a, address)) for name, address in behind.items()}
+        reach(down, lambda got: got["hooli"] + got["hooli6"] == near(DOWN["small"]) and min(got["hooli"], got["hooli6"]) > 0
+              and got["initech"] == near(DOWN["large"]) and got["none"] > 0.9 * OFFERED, 0)
+    rows = {row["prefix"]: row for row in json.loads(router.show("routes", "--json").stdout)}
+    assert {rows[p]["source"] for p in ("203.0.113.0/28", f"{INITECH}/32")} == {"subscriber"}
+    assert rows["203.0.113.0/28"]["next_hop"] == OTHER and rows["203.0.113.0/24"]["source"] == "yaml"

@@ -129,6 +129,93 @@ TEST_F(RoutesByInterface, AHostKnownByItsAddressHasQueuesOfItsOwnOnTheLink) {
   EXPECT_EQ(forward("10.8.0.9"), "ready 0/5 02:00:00:00:00:08") << "on another link";
 }
 
+// "globex" has 198.51.100.0/24 and 2001:db8:9::/48, "hooli" 203.0.113.7, on the link of "acme".
+struct RoutesToHosts : RoutesByInterface {
+  RoutesToHosts() {
+    config::Interface hosts;
+    hosts.name = "globex", hosts.vlan = 107, hosts.within = 0;
+    hosts.prefixes = {prefix("198.51.100.0/24"), prefix("2001:db8:9::/48")};
+    config.interfaces.push_back(hosts);
+    hosts.name = "hooli", hosts.prefixes = {prefix("203.0.113.7/32")};
+    config.interfaces.push_back(hosts);
+    configure();
+    globex = std::to_string(interfaces->of_definition(2));
+    hooli = std::to_string(interfaces->of_definition(3));
+    routes.learn(acme, gateway, mac(9));
+  }
+  void route(const std::string& to, const IpAddress& via, EventAction action = EventAction::add,
+             int device = 20) {
+    routes.on(RouteEvent{action, prefix(to), {{via, device}}, 0, 186, false});
+  }
+  std::string ready(const std::string& place, std::uint8_t last) const {
+    return "ready 0/" + place + " " + to_string(mac(last));
+  }
+  const IpAddress gateway = address("10.7.0.9"), other = address("10.7.0.10");
+  std::string globex, hooli;
+};
+
+TEST_F(RoutesToHosts, HaveTheirQueuesWhateverTheGateway) {
+  route("0.0.0.0/0", gateway);
+  EXPECT_EQ(forward("198.51.100.1"), ready(globex, 9)) << "by the default route";
+  EXPECT_EQ(forward("203.0.113.7"), ready(hooli, 9));
+  EXPECT_EQ(forward("203.0.113.8"), ready("2", 9)) << "no subscriber";
+  route("203.0.113.0/24", other);
+  EXPECT_EQ(forward("203.0.113.7"), "unresolved 0/2");
+  EXPECT_EQ(routes.unresolved().size(), 1U) << "once, though its route and the subscriber's use it";
+  routes.learn(acme, other, mac(10));
+  EXPECT_EQ(forward("203.0.113.7"), ready(hooli, 10)) << "by a longer route";
+  route("198.51.100.128/25", other);
+  EXPECT_EQ(forward("198.51.100.1"), ready(globex, 9));
+  EXPECT_EQ(forward("198.51.100.129"), ready(globex, 10)) << "a route within the subscriber's prefix";
+  route("203.0.113.7/32", gateway);
+  EXPECT_EQ(forward("203.0.113.7"), ready(hooli, 9)) << "a route of that prefix";
+  route("203.0.113.7/32", gateway, EventAction::remove);
+  EXPECT_EQ(forward("203.0.113.7"), ready(hooli, 10));
+  route("203.0.113.0/24", other, EventAction::remove);
+  route("0.0.0.0/0", gateway, EventAction::remove);
+  EXPECT_EQ(forward("203.0.113.7"), "none");
+  EXPECT_EQ(forward("198.51.100.129"), ready(globex, 10));
+}
+
+TEST_F(RoutesToHosts, HaveThemByLinkLocalGatewaysOfIPv6) {
+  const IpAddress local = address("fe80::9");
+  routes.learn(acme, local, mac(11));
+  route("::/0", local);
+  EXPECT_EQ(forward("2001:db8:9::1"), ready(globex, 11));
+  EXPECT_EQ(forward("2001:db8:8::1"), ready("2", 11));
+}
+
+TEST_F(RoutesToHosts, HaveThoseOfTheLinkThatTheyLeaveBy) {
+  routes.on(NeighborEvent{EventAction::add, 11, address("192.0.2.1"), mac(1), true, true});
+  route("0.0.0.0/0", address("192.0.2.1"), EventAction::add, 11);
+  EXPECT_EQ(forward("198.51.100.1"), "ready 1 " + to_string(mac(1))) << "on another port";
+  routes.on(RouteEvent{EventAction::add, prefix("0.0.0.0/0"), {}, 0, 186, true});
+  EXPECT_EQ(forward("198.51.100.1"), "blackhole");
+}
+
+TEST_F(RoutesToHosts, FollowAReload) {
+  route("0.0.0.0/0", gateway);
+  route("198.51.100.128/25", gateway);
+  config.interfaces[2].prefixes = {prefix("203.0.113.0/29")};
+  config.interfaces.pop_back();
+  configure();
+  EXPECT_EQ(forward("203.0.113.7"), ready(globex, 9)) << "it was of another subscriber";
+  for (const char* const left : {"198.51.100.1", "198.51.100.129"}) EXPECT_EQ(forward(left), ready("2", 9));
+  routes.learn(acme, other, mac(10));
+  route("0.0.0.0/0", other);
+  EXPECT_EQ(forward("203.0.113.7"), ready(globex, 10)) << "nothing is left of the other one's route";
+  EXPECT_EQ(routes.routes(), sink.routes.size());
+}
+
+TEST_F(RoutesToHosts, KeepTheirRouteWithoutRoom) {
+  route("0.0.0.0/0", gateway);
+  sink.refuses = prefix("203.0.113.0/24");
+  route("0.0.0.0/0", other);
+  routes.learn(acme, other, mac(10));
+  EXPECT_EQ(forward("198.51.100.1"), ready(globex, 10));
+  EXPECT_EQ(forward("10.7.0.9"), ready("2", 9)) << "no neighbor is withdrawn for it";
+}
+
 TEST_F(RoutesByInterface, OneThatIsKnownByItsAddressesFromNowOnHasNoSubnet) {
   config.interfaces[0].addresses.clear();
   config.interfaces[0].vlan = 0;

@@ -281,6 +281,18 @@ TEST_F(KernelSubnets, ANeighborHasTheMtuOfItsSubnetsRoute) {
   EXPECT_EQ(forward("10.0.0.9"), "ready 0 02:00:00:00:00:09");
 }
 
+TEST_F(RoutesTest, ANeighborsOwnRouteEndsWithTheDeviceThatMadeItANeighbor) {
+  config.ports[0].addresses.clear();
+  config.neighbors = {{address("10.9.0.5"), mac(5), 0}};
+  start();
+  route("10.9.0.5/32", {on_link(10)});
+  EXPECT_EQ(forward("10.9.0.5"), "ready 0 02:00:00:00:00:05");
+  routes.bind_port(0, 12);
+  EXPECT_EQ(forward("10.9.0.5"), "local") << "the kernel forwards it";
+  routes.bind_port(0, 10);
+  EXPECT_EQ(forward("10.9.0.5"), "ready 0 02:00:00:00:00:05");
+}
+
 TEST_F(RoutesTest, AReportGivesTheOrderOfOneMetric) {
   start();
   RouteEvent a{.to = prefix("192.0.2.0/24"), .next_hops = {via("10.0.0.9", 10)}, .order = RouteOrder::dumped};

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <random>
@@ -82,8 +83,25 @@ struct Model {
     const std::string port = std::to_string(m.port);
     if (!m.gateway) return "glean " + port;
     const auto mac = mac_of(m);
-    return mac ? "ready " + port + " " + to_string(*mac) : "unresolved " + port;
+    if (!mac) return "unresolved " + port;
+    auto hosts = hosts_of(to, m.port);
+    if (hosts.empty() && !is_for_hosts(to)) hosts = hosts_of(*m.gateway, m.port);
+    return "ready " + port + hosts + " " + to_string(*mac);
   }
+  // Hosts with queues: the definition with the address.
+  std::optional<std::size_t> hosts_with(const IpAddress& a) const {
+    for (std::size_t d = 0; d < config.interfaces.size(); ++d)
+      for (const Prefix& p : config.interfaces[d].prefixes)
+        if (p.contains(a)) return d;
+    return {};
+  }
+  bool is_for_hosts(const IpAddress& a) const { return hosts_with(a).has_value(); }
+  std::string hosts_of(const IpAddress& a, std::size_t port) const {
+    const auto d = hosts_with(a);
+    return d && config.interfaces[*d].port == port ? "/" + std::to_string(place_of(*d)) : "";
+  }
+  std::function<InterfaceIndex(std::size_t)> place_of;
+  mutable IpAddress to;  // the destination asked for
   std::string words(std::vector<Member> members) const {
     const auto key = [](const Member& m) { return std::tuple(m.port, m.gateway); };
     std::sort(members.begin(), members.end(), [&](auto& a, auto& b) { return key(a) < key(b); });
@@ -135,6 +153,7 @@ struct Model {
     return use(hops, foreign, a);
   }
   std::string forward(const IpAddress& a) const {
+    to = a;
     for (const auto& [p, port] : own)
       if (p.address == a || (port && p.address.is_v6() && p.length < 127 && p.masked().address == a))
         return "local";
@@ -193,6 +212,12 @@ class RoutesProperty : public testing::TestWithParam<unsigned> {
                 "2001:db8::1",     "2001:db8::5",  "2001:db8::6", "2001:db8:0:1::",
                 "2001:db8:0:1::1", "2001:db8:1::1"});
   const std::vector<int> interfaces{10, 11, 12, 99};
+
+  // Not host prefixes alone, and with routes around and within them.
+  const std::vector<Prefix> host_prefixes =
+      prefixes_of({"8.8.0.0/16", "10.0.0.5/32", "10.0.0.128/25", "10.2.0.0/15", "192.0.2.7/32",
+                   "2001:db8::/63", "2001:db8:1::/64"});
+  std::shared_ptr<const Interfaces> table;
 
   RouteEvent random_route() {
     RouteEvent e;
@@ -268,7 +293,15 @@ class RoutesProperty : public testing::TestWithParam<unsigned> {
     }
     model.config.neighbors.clear();
     if (coin()) model.config.neighbors.push_back({pick(hosts), mac(9), random() % kPorts});
-    routes.configure(model.config);
+    model.config.interfaces.clear();
+    for (const Prefix& p : host_prefixes) {
+      if (coin()) continue;
+      auto& i = model.config.interfaces.emplace_back();
+      i.name = "h" + to_string(p), i.port = random() % kPorts, i.prefixes = {p};
+    }
+    table = std::make_shared<const Interfaces>(model.config, table.get());
+    model.place_of = [this](std::size_t d) { return table->of_definition(d); };
+    routes.configure(model.config, table);
   }
   void sync() {
     routes.begin_kernel_sync();
@@ -329,7 +362,8 @@ TEST_P(RoutesProperty, ForwardsAsTheLiveInputsSay) {
   model = {};
   model.config.ports.resize(kPorts);
   for (auto& port : model.config.ports) port.name = "a";
-  routes.configure(model.config);
+  table = std::make_shared<const Interfaces>(model.config, table.get());
+  routes.configure(model.config, table);
   routes.begin_kernel_sync();
   routes.end_kernel_sync();
   while (routes.work()) {
@@ -338,7 +372,7 @@ TEST_P(RoutesProperty, ForwardsAsTheLiveInputsSay) {
   EXPECT_EQ(routes.next_hops(), 0U);
   EXPECT_EQ(routes.neighbors(), 0U);
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, RoutesProperty, testing::Range(0U, 8U));
+INSTANTIATE_TEST_SUITE_P(Seeds, RoutesProperty, testing::Range(0U, 16U));
 
 }  // namespace
 }  // namespace surety
