@@ -77,7 +77,7 @@ def test_every_path_of_the_bench_is_measured():
     rows = surety("bench", "--flows", "1k", "--repetitions", "1", "--json").stdout.splitlines()
     measured = [(row["path"], row["family"]) for row in map(json.loads, rows)]
     both = [(path, family) for path in ("feed", "anchor", "forward", "csa", "everything", "core") for family in (4, 6)]
-    tagged = [(path, 4) for path in ("access-up", "access-down", "flat", "below", "flat-one", "below-one")]
+    tagged = [(path, 4) for path in ("access-up", "access-down", "flat", "below", "below-hosts", "flat-one", "below-one")]
     assert sorted(measured) == sorted(both + tagged)
 
 

@@ -6,8 +6,8 @@
 // `forward`, `csa` (+ flow lookup, enhanced token bucket, DSCP), `everything` (+ ARD, RIO, scheduler, shaper,
 // all counters), and `core`: no flows, DSCP classes, RIO, scheduler and shaper, a million routes of the
 // lengths of the Internet's; there, `flows` is the number of destinations. With interfaces: `access-up`,
-// `access-down`, and `flat`, `below`, `flat-one`, `below-one`, whose packets leave by the port's own queues
-// or by those below it (bench_router.h). `everything` with bad input: bench_paths.h.
+// `access-down`, and `flat`, `below`, `below-hosts`, `flat-one`, `below-one`, whose packets leave by the
+// port's own queues or by those below it (bench_router.h). `everything` with bad input: bench_paths.h.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,9 @@ namespace surety {
 
 struct BenchOptions {
   std::vector<std::uint64_t> flows{1000, 65536, 1'000'000, 4'000'000};
-  std::vector<std::string> paths{"feed",      "anchor",      "forward", "csa",   "everything", "core",
-                                 "access-up", "access-down", "flat",    "below", "flat-one",   "below-one"};
+  std::vector<std::string> paths{"feed",        "anchor",    "forward",     "csa",  "everything",
+                                 "core",        "access-up", "access-down", "flat", "below",
+                                 "below-hosts", "flat-one",  "below-one"};
   std::vector<int> families{4, 6};
   int repetitions = 9;
   bool worst = false;  // instead of those paths: `everything` with its most expensive inputs

@@ -17,13 +17,14 @@ namespace surety {
 
 struct BenchTraffic;
 
-// The two-tag interfaces of a path: their number, and the tags of each. Interfaces with the same outer tag
-// are one definition, a template.
+// The interfaces of a path: their number, and the two tags of each. Those with the same outer tag are one
+// definition, a template.
 struct BenchInterfaces {
   static constexpr std::uint32_t kMostPerTag = 4000, kMost = 16 * kMostPerTag, kGroups = 8;
 
   std::uint32_t count = 0;  // 0: none, untagged
   std::uint32_t per_tag = kMostPerTag;
+  bool by_address = false;  // no tags: each is a definition, the subscriber of one of the edge's routes
   std::uint32_t outer(std::uint32_t interface) const { return 100 + interface / per_tag; }
   std::uint32_t inner(std::uint32_t interface) const { return 1 + interface % per_tag; }
   friend auto operator<=>(const BenchInterfaces&, const BenchInterfaces&) = default;
@@ -48,7 +49,7 @@ inline BenchInterfaces bench_interfaces(const std::string& path, std::uint32_t f
   if (!has_customers(path)) return {};
   const std::uint32_t count = std::clamp(flows / 2, 4 * BenchInterfaces::kGroups, BenchInterfaces::kMost);
   const std::uint32_t of_group = (count + BenchInterfaces::kGroups - 1) / BenchInterfaces::kGroups;
-  return {count, std::min(of_group, BenchInterfaces::kMostPerTag)};
+  return {count, std::min(of_group, BenchInterfaces::kMostPerTag), path == "below-hosts"};
 }
 
 // Rows of `surety bench --worst`: `everything`, but with the most expensive input for one stage or another.

@@ -157,11 +157,25 @@ void add_customers(config::Config& c, bool below) {
   }
 }
 
+void add_hosts(config::Config& c, std::size_t port, std::uint32_t count) {
+  const auto routes = edge_routes(false);
+  for (std::uint32_t h = 0; h < count; ++h) {
+    config::Interface i;
+    i.name = "h" + std::to_string(h);
+    i.port = port;
+    i.prefixes = {routes[h]};
+    i.trust = c.ports[port].trust;
+    i.source_check = config::Port::SourceCheck::off;
+    c.interfaces.push_back(i);
+  }
+}
+
 void add_interfaces(config::Config& c, std::size_t port, const BenchInterfaces& interfaces) {
   constexpr std::uint8_t kUdp = 17;
   config::FilterEntry permit{.permit = true, .match = {}, .name = "udp"};
   permit.match.protocol = kUdp;
   c.filters.push_back({"from-customers", {permit}});
+  if (interfaces.by_address) return add_hosts(c, port, interfaces.count);
   for (std::uint32_t first = 0; first < interfaces.count; first += interfaces.per_tag) {
     config::Interface i;
     i.name = "t" + std::to_string(interfaces.outer(first));
@@ -184,10 +198,11 @@ std::shared_ptr<const Forwarding> BenchBed::by_interfaces(const Snapshot& snapsh
   if (auto there = made.lock()) return there;
   auto forwarding = std::make_shared<Forwarding>(max_routes(false), 1);
   for (std::uint32_t i = 0; i < interfaces.count; ++i) {
-    const InterfaceIndex whole = snapshot.interfaces->of_definition(i / interfaces.per_tag);
+    const bool host = interfaces.by_address;
+    const InterfaceIndex whole = snapshot.interfaces->of_definition(host ? i : i / interfaces.per_tag);
     NextHopEntry entry{.port = 1, .state = NextHopEntry::State::ready};
     entry.destination = {{2, 0, 0, 0, static_cast<std::uint8_t>(i >> 8), static_cast<std::uint8_t>(i)}};
-    entry.interface = static_cast<InterfaceIndex>(whole + interfaces.inner(i));
+    entry.interface = static_cast<InterfaceIndex>(whole + (host ? 0 : interfaces.inner(i)));
     entry.tags = (*snapshot.interfaces)[entry.interface].tags;
     forwarding->set_next_hop(kFirstHop + i, entry);
   }

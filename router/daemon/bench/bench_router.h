@@ -23,9 +23,9 @@ namespace surety {
 // flow, up to the maximum, at the ingress or at the egress. "flat" and "below": "everything" without the
 // aggregate, with flows of two classes, each two of which leave by an interface of their own; in "flat"
 // through the port's queues, in "below" through the interface's, each with a shaper, in 8 groups with
-// shapers. "flat-one" and "below-one": the same, but all flows leave by one of the interfaces. Rows of
-// `surety bench --worst`: bench_paths.h. `exits`: ports behind the fed one, for the paths without
-// interfaces; more than one with one pair only.
+// shapers; "below-hosts": as "below", without tags, by subscribers' prefixes. "flat-one" and "below-one": the
+// same, but all flows leave by one of the interfaces. Rows of `surety bench --worst`: bench_paths.h. `exits`:
+// ports behind the fed one, for the paths without interfaces; more than one with one pair only.
 config::Config bench_config(const std::string& path, std::uint32_t flows, std::size_t pairs = 1,
                             std::size_t exits = 1);
 

@@ -67,7 +67,7 @@ void add_bench(CLI::App& app, Action& action) {
   bench
       ->add_option("--paths", options->paths,
                    "feed, anchor, forward, csa, everything, core, access-up, access-down, flat, below, "
-                   "flat-one, below-one")
+                   "below-hosts, flat-one, below-one")
       ->delimiter(',');
   bench->add_flag("--worst", options->worst,
                   "instead of --paths: everything, and the same with bad input (new, classes, imix ...)");
