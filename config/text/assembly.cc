@@ -25,6 +25,11 @@ std::string directory_of(const std::string& pattern, std::size_t wild) {
   return end == std::string::npos ? "." : pattern.substr(0, end + 1) + ".";
 }
 
+// False: there is no key `include`. An escape, or another encoding, may hide it.
+bool may_include_others(std::string_view text) {
+  return text.find(kInclude) != text.npos || text.find('\\') != text.npos || text.find('\0') != text.npos;
+}
+
 bool is_include(const std::pair<const Node*, const Node*>& entry) {
   return entry.first->kind == Node::Kind::scalar && entry.first->text == kInclude;
 }
@@ -72,8 +77,8 @@ struct Assembly::Including {
   std::size_t depth;
 };
 
-Assembly::Assembly(const Tree& tree, Sources& sources, Problems& problems)
-    : tree_(tree), sources_(sources), problems_(problems) {
+Assembly::Assembly(const Tree& tree, Sources& sources, Problems& problems, For what)
+    : tree_(tree), sources_(sources), problems_(problems), for_(what) {
   root_ = read(tree.file, {}, nullptr);
 }
 
@@ -92,6 +97,7 @@ const Node* Assembly::read(const std::string& name, Mark at, const Including* by
   if (by != nullptr) others_.push_back(file.name);
   bytes_ += file.text.size();
   if (by != nullptr && bytes_ > Document::kMaxBytes) return refuse(at, kTooLarge);
+  if (for_ == For::texts && by != nullptr && !may_include_others(file.text)) return nullptr;
   Document& document =
       documents_.emplace_back(file.text, Document::Origin{0, by == nullptr ? nullptr : &file, true});
   if (document.root() == nullptr && by != nullptr && document.error() == Document::kEmpty) return nullptr;

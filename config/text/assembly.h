@@ -23,8 +23,11 @@ class Assembly {
  public:
   static constexpr std::size_t kMaxDepth = 8, kMaxFiles = 1000;
 
+  // `texts`: `sources` is read for all texts, but only those that may include others are parsed; root() is of
+  // no use, and not all errors are reported.
+  enum class For : bool { configuration, texts };
   // Errors are reported; then there may be no root.
-  Assembly(const Tree& tree, Sources& sources, Problems& problems);
+  Assembly(const Tree& tree, Sources& sources, Problems& problems, For what = For::configuration);
   Assembly(const Assembly&) = delete;
   Assembly& operator=(const Assembly&) = delete;
 
@@ -45,6 +48,7 @@ class Assembly {
   const Tree& tree_;
   Sources& sources_;
   Problems& problems_;
+  const For for_;
   std::deque<TextFile> files_;
   std::deque<Document> documents_;
   std::deque<Node> made_;

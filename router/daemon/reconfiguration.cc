@@ -69,6 +69,19 @@ bool ports_differ(const Interfaces& a, const Interfaces& b) {
   return false;
 }
 
+// True if a configuration that was parsed has the texts of `tree`, and its values are those of now.
+bool is_same(const config::Tree& parsed, const config::Tree& tree) {
+  config::Tree now{tree.directory, tree.file, tree.texts, {}};
+  config::FileSources sources(now);
+  for (const auto& [what, value] : parsed.values) {
+    const auto space = what.find(' ');
+    const std::string name = what.substr(space + 1);
+    what.starts_with("env ") ? sources.variable(name) : sources.secret(name);
+  }
+  return now.directory == parsed.directory && now.file == parsed.file && now.texts == parsed.texts &&
+         now.values == parsed.values;
+}
+
 }  // namespace
 
 Reconfiguration::Reconfiguration(const Parts& parts, Start start)
@@ -85,14 +98,21 @@ config::Config Reconfiguration::placed(const config::Config& config, config::Por
   return next;
 }
 
-config::ParseResult Reconfiguration::parse(const std::string& file, const config::Config* running) const {
+// `running`: nullptr for the check of a candidate.
+config::ParseResult Reconfiguration::parse(const std::string& file, const config::Config* running) {
+  auto judged = std::exchange(judged_, std::nullopt);
   const auto below = std::filesystem::path(file).lexically_relative(candidates_);
   if (below.empty() || !inside(below)) return config::parse_file(file, running);
-  return config::parse_stored(as_installed(file, file_), running);
+  config::Tree tree = as_installed(file, file_);
+  if (running != nullptr && judged && judged->ok() && is_same(judged->tree, tree) &&
+      config::fixed(*running, *judged->config).empty())
+    return std::move(*judged);
+  return config::parse_stored(std::move(tree), running);
 }
 
-Json Reconfiguration::judge(const std::string& file) const {
-  const auto next = parse(file, nullptr);
+Json Reconfiguration::judge(const std::string& file) {
+  judged_ = parse(file, nullptr);
+  const config::ParseResult& next = *judged_;
   if (!next.ok()) return verdict_of(next.diagnostics);
   return verdict_of(next.diagnostics, in_json(config::changes(in_force_.config, *next.config,
                                                               config::fixed(written_, *next.config))));

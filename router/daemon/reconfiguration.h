@@ -66,7 +66,7 @@ class Reconfiguration {
   // Adopts a previous configuration again, likewise.
   bool go_back(InForce before);
   // The check of a candidate: verdict_of(), with the changes that it would make.
-  Json judge(const std::string& file) const;
+  Json judge(const std::string& file);
   // The result of the last attempt.
   Json answer(bool in_effect) const;
   const Json& changes() const { return changed_; }
@@ -85,7 +85,7 @@ class Reconfiguration {
   void follow_devices(Time now);
 
  private:
-  config::ParseResult parse(const std::string& file, const config::Config* running) const;
+  config::ParseResult parse(const std::string& file, const config::Config* running);
   bool attempt(const std::function<bool()>& what);
   void refused(const std::string& reason);
   bool read(const std::string& file);
@@ -94,6 +94,8 @@ class Reconfiguration {
   void tell_reloaded(const std::vector<config::Change>& changes) const;
 
   const Parts parts_;
+  // The last candidate that was checked: what a client checks it tries next, and to read it takes longest.
+  std::optional<config::ParseResult> judged_;
   const std::string file_;
   const std::filesystem::path candidates_;
   config::Config written_;

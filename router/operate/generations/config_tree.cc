@@ -93,7 +93,7 @@ config::Tree texts_of(const fs::path& file) {
   config::Tree tree = config::tree_at(file);
   config::FileSources sources(tree);
   config::Problems problems;
-  const config::Assembly assembly(tree, sources, problems);
+  const config::Assembly assembly(tree, sources, problems, config::Assembly::For::texts);
   return tree;
 }
 
@@ -119,7 +119,7 @@ std::set<std::string> beyond(const ConfigTree& tree, const fs::path& file) {
   config::Tree at = config::tree_at(file);
   Beyond sources(tree, at);
   config::Problems problems;
-  const config::Assembly assembly(at, sources, problems);
+  const config::Assembly assembly(at, sources, problems, config::Assembly::For::texts);
   return std::move(sources.names);
 }
 

@@ -2,8 +2,11 @@
 // A configuration in several files, without any file.
 #include "config/text/assembly.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <set>
 
 #include "config/changes.h"
 #include "config/parse.h"
@@ -52,6 +55,44 @@ TEST(Assembly, PutsSectionsTogether) {
   EXPECT_EQ(c.routes.size(), 2U);
   EXPECT_EQ(c.rules[0].file, "/etc/surety/customers/a.yaml");
   EXPECT_EQ(c.rules[0].line, 2);
+}
+
+// The names of the texts that are read.
+std::vector<std::string> read_for(Assembly::For what, const Tree& tree) {
+  struct Recorded : TreeSources {
+    using TreeSources::TreeSources;
+    Answer text(const std::string& name) override {
+      names.push_back(name);
+      return TreeSources::text(name);
+    }
+    std::vector<std::string> names;
+  } sources(tree);
+  Problems problems;
+  const Assembly assembly(tree, sources, problems, what);
+  return sources.names;
+}
+
+TEST(Assembly, ReadsTheSameTextsWithoutTheConfiguration) {
+  const auto of_main = [](const std::string& main) {
+    return Tree{"/etc/surety",
+                "main.yaml",
+                {{"main.yaml", main},
+                 {"plain.yaml", "routes: []\n"},
+                 {"named.yaml", "plans: {included: {}}\n"},
+                 {"key.yaml", "include: plain.yaml\n"},
+                 {"escape.yaml", "\"incl\\x75de\": plain.yaml\n"},
+                 {"anchor.yaml", "? &k include\n: key.yaml\n"},
+                 {"cut.yaml", "a: [\n"}},
+                {}};
+  };
+  std::set<std::size_t> numbers;
+  for (const char* name : {"plain", "named", "key", "escape", "anchor", "cut", "none", "*"}) {
+    const Tree tree = of_main(fmt::format("include: ['{}.yaml', plain.yaml]\n", name));
+    const auto whole = read_for(Assembly::For::configuration, tree);
+    EXPECT_EQ(read_for(Assembly::For::texts, tree), whole) << name;
+    numbers.insert(whole.size());
+  }
+  EXPECT_EQ(numbers, (std::set<std::size_t>{2, 3, 4, 7}));
 }
 
 TEST(Assembly, OneFileHasTheFingerprintOfItsTextAndMoreThatOfAll) {
