@@ -16,7 +16,8 @@ PACKAGES_TESTS=(
   libgtest-dev libgmock-dev libbenchmark-dev libclang-rt-dev llvm lld clang-format clang-tidy
   dpdk bpftool curl jq openssl mandoc groff-base man-db zsh iputils-ping iputils-tracepath traceroute util-linux tcpdump tshark prometheus frr keepalived freeradius freeradius-rest freeradius-utils
   python3-scapy python3-yaml python3-jsonschema python3-pytest python3-pytest-xdist shellcheck
-  python3-numpy python3-matplotlib python3-pil chromium fonts-dejavu-core dnsmasq-base udhcpc isc-dhcp-client
+  python3-numpy python3-matplotlib python3-pil chromium fonts-dejavu-core dnsmasq-base udhcpc isc-dhcp-client isc-dhcp-relay
+  kea-dhcp4-server
   debhelper lintian debootstrap systemd git
 )
 
@@ -38,13 +39,13 @@ missing() {
 
 SYSTEMD_UNITS=/etc/systemd/system
 
-# keep_off PACKAGE...: those whose service the tests do not want (promtool comes with the server, FRR's daemons and keepalived
-# are started by hand) are masked, so that none starts, now or at the next boot. Only of what is being installed: one that was here
+# keep_off PACKAGE...: those whose service the tests do not want (promtool comes with the server, the others are started by
+# hand) are masked, so that none starts, now or at the next boot. Only of what is being installed: one that was here
 # before is its owner's.
 keep_off() {
   local package
   for package in "$@"; do
-    case $package in prometheus | frr | keepalived) ;; *) continue ;; esac
+    case $package in prometheus | frr | keepalived | freeradius | kea-dhcp4-server | isc-dhcp-relay) ;; *) continue ;; esac
     [ -e "$SYSTEMD_UNITS/$package.service" ] || { mkdir -p "$SYSTEMD_UNITS" && ln -s /dev/null "$SYSTEMD_UNITS/$package.service"; }
   done
 }

@@ -30,7 +30,7 @@ ADDRESSES = ("Framed-IP-Address", "Framed-IPv6-Address", "Framed-IPv6-Prefix", "
 
 class Settings:
     """FILE: sections [router] with `port` or `interface`, and `name`, `interval`, `lost_after` in seconds; [plans] by Filter-Id;
-    [rates] by Mbit/s up/down; [default] with `plan`."""
+    [rates] by Mbit/s up/down; [users] by User-Name; [default] with `plan`."""
 
     def __init__(self, text):
         parsed = configparser.ConfigParser(delimiters=("=",), interpolation=None)
@@ -46,6 +46,7 @@ class Settings:
         self.state = pathlib.Path(router.get("state", "/var/lib/surety-radius/sessions.json"))
         self.plans = dict(parsed["plans"]) if "plans" in parsed else {}
         self.rates = {both(key, 1e6): plan for key, plan in parsed["rates"].items()} if "rates" in parsed else {}
+        self.users = dict(parsed["users"]) if "users" in parsed else {}
         self.default = parsed.get("default", "plan", fallback=None)
 
 
@@ -82,6 +83,12 @@ def bought(attributes, settings):
     return None
 
 
+def stamp(attributes):
+    """Event-Timestamp in seconds, by which an ID is used again, as an address of Kea is; 0: there is none."""
+    value = first(attributes, "Event-Timestamp")
+    return float(value) if value and re.fullmatch(r"\d+(\.\d+)?", value) else 0.0
+
+
 def name_of(user):
     """A name that the router accepts. What has to be changed for that gets a part of its hash, so that no user has another one's contract."""
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}", user):
@@ -109,6 +116,7 @@ class Session:
     plan: str
     prefixes: list
     heard: float  # seconds since 1970
+    at: float = 0.0  # Event-Timestamp of its last request; 0: it had none
 
 
 class Sessions:
@@ -130,30 +138,35 @@ class Sessions:
             return any([self._end(known, now) for known in list(self._sessions) if known.startswith(f"{nas}/")])
         if not first(attributes, "Acct-Session-Id"):
             return False
+        at = stamp(attributes)
         if status == "Stop":
-            return self._end(key, now)
-        if status not in ("Start", "Interim-Update") or key in self._ended:
+            begun_since = key in self._sessions and at < self._sessions[key].at
+            return not begun_since and self._end(key, now, at)
+        ended = self._ended.get(key)
+        if status not in ("Start", "Interim-Update") or (ended and at <= ended[1]):
             return False
+        self._ended.pop(key, None)
         return self._go_on(key, attributes, now)
 
     def _go_on(self, key, attributes, now):
         known = self._sessions.get(key)
         user = first(attributes, "User-Name") or (known.user if known else key)
-        plan = bought(attributes, self._settings) or (known.plan if known else self._settings.default)
+        plan = bought(attributes, self._settings) or (known.plan if known else self._settings.users.get(user, self._settings.default))
         addresses = prefixes(attributes) or (known.prefixes if known else [])
         if plan is None:
             return False
-        session = Session(user, plan, addresses, now)
+        session = Session(user, plan, addresses, now, stamp(attributes))
         for other in {self._owners.get(p, key) for p in addresses} - {key}:
             self._end(other, now)  # its address has a new owner
         self._forget(key)
         self._sessions[key] = session
         self._owners.update(dict.fromkeys(addresses, key))
-        return known is None or dataclasses.replace(known, heard=now) != session
+        return known is None or dataclasses.replace(known, heard=now, at=session.at) != session
 
-    def _end(self, key, now):
+    def _end(self, key, now, at=0.0):
         """Also of a session whose Stop comes before its Start."""
-        self._ended.setdefault(key, now)
+        before = self._ended.get(key, (now, 0.0))
+        self._ended[key] = before[0], max(at, before[1])
         return self._forget(key)
 
     def _forget(self, key):
@@ -182,7 +195,7 @@ class Sessions:
 
     def expire(self, now):
         """Sessions whose Stop was lost."""
-        for key in [k for k, at in self._ended.items() if now - at > REMEMBERED]:
+        for key in [k for k, (when, _) in self._ended.items() if now - when > REMEMBERED]:
             del self._ended[key]
         lost = [key for key, s in self._sessions.items() if now - s.heard > self._settings.lost_after]
         return any([self._end(key, now) for key in lost])

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from surety_kea import sessions_of
 from surety_radius import REMEMBERED, Adapter, Router, Sessions, Settings
 
 TEXT = """
@@ -16,6 +17,8 @@ gold = business
 [rates]
 10/50 = home
 2.5/10M = small
+[users]
+carl = home
 [default]
 plan = small
 """
@@ -55,6 +58,23 @@ def test_what_is_repeated_or_late_changes_nothing(sessions):
     assert sessions.subscribers() == {}
     sessions.expire(2 + REMEMBERED + 1)
     assert sessions.account(attributes(), 2 + REMEMBERED + 2), "the ID is used again"
+
+
+def test_an_id_is_used_again_by_its_time(sessions):
+    def account(status, at):
+        return sessions.account(attributes(status, Event_Timestamp=str(at)), 0)
+    assert account("Start", 1) and account("Stop", 2.5) and not account("Interim-Update", 2)
+    assert account("Interim-Update", 3) and not account("Stop", 2.5), "of the session before"
+    assert sessions.subscribers() == {"ann": subscriber()}
+    assert not account("Interim-Update", 4) and account("Stop", 4) and sessions.subscribers() == {}
+
+
+def test_a_user_has_the_plan_of_the_settings_until_a_request_names_one(sessions):
+    sessions.account(attributes(User_Name="carl"), 0)
+    assert sessions.subscribers() == {"carl": subscriber("home")}
+    sessions.account(attributes("Interim-Update", User_Name="carl", Filter_Id="gold"), 1)
+    sessions.account(attributes("Interim-Update", User_Name="carl"), 2)
+    assert sessions.subscribers() == {"carl": subscriber("business")}
 
 
 def test_an_interim_update_without_its_start_begins_a_session(sessions):
@@ -187,3 +207,20 @@ def test_sessions_are_stored(tmp_path):
 def test_settings_say_where_subscribers_are():
     with pytest.raises(ValueError, match="port"):
         Settings("[router]\nname = x\n")
+
+
+def test_a_lease_of_kea_is_the_session_of_its_line_and_not_of_what_its_client_says():
+    lease = {"LEASES4_SIZE": "1", "LEASES4_AT0_ADDRESS": "10.1.0.7", "LEASES4_AT0_HWADDR": "02:00:00:00:00:07", "LEASES4_AT0_HOSTNAME": "bob",
+             "DELETED_LEASES4_SIZE": "1", "DELETED_LEASES4_AT0_ADDRESS": "10.1.0.8", "QUERY4_OPTION_82_SUB_OPTION_1": "0x" + b"eth1/3".hex()}
+
+    def users(**more):
+        said = [{key: value["value"][0] for key, value in s.items()} for s in sessions_of("leases4_committed", {**lease, **more}, 5.0)]
+        assert [(s["Acct-Status-Type"], s["Acct-Session-Id"]) for s in said] == [("Stop", "10.1.0.8"), ("Interim-Update", "10.1.0.7")]
+        return said[1]["User-Name"]
+    assert users() == "020000000007", "no relay has said it"
+    assert users(QUERY4_RELAYED="true") == "eth1/3"
+    assert users(QUERY4_RELAYED="true", QUERY4_OPTION_82_SUB_OPTION_1="0x0004ff", QUERY4_OPTION_82_SUB_OPTION_2="") == "0x0004ff", "no text"
+    for event in ("lease4_release", "lease4_expire", "lease4_decline"):
+        [ended] = sessions_of(event, {"LEASE4_ADDRESS": "10.1.0.7"}, 6.0)
+        assert ended["Acct-Status-Type"]["value"] == ["Stop"]
+    assert not list(sessions_of("lease4_renew", {"LEASE4_ADDRESS": "10.1.0.7"}, 7.0)), "leases4_committed follows"
