@@ -154,7 +154,7 @@ class EnhancedTokenBucket {
                       Time now) {
     // Once per kSurplus is often enough: most packets cost a comparison.
     const auto ns = [](Time t) { return t.time_since_epoch().count(); };
-    if ((ns(now) ^ ns(s.in.last())) >= kSurplus.count()) [[unlikely]]
+    if (p.out_from_backlog && (ns(now) ^ ns(s.in.last())) >= kSurplus.count()) [[unlikely]]
       adapt(s, p, now);
     s.in.fill(p.in, now);
     return s.in.take(p.in, p.in.cost(length));
