@@ -167,14 +167,22 @@ Generation Store::add(Generation about, const Generation* before) const {
 }
 
 void Store::forget_old() const {
-  const std::vector<int> there = numbers(generations());
-  for (std::size_t i = 0; i + kKept < there.size(); ++i) {
+  for (std::size_t n = numbers(generations()).size(); n > kKept; --n) {
     // First its name: half of one would be a damaged one.
     const fs::path gone = generations() / "gone";
     disk::remove(gone);
-    disk::rename(at(there[i]), gone);
+    disk::rename(at(number_to_forget()), gone);
     disk::remove(gone);
   }
+}
+
+int Store::number_to_forget() const {
+  const auto of_series = [](const Generation& a, const Generation& b) {
+    return a.how.starts_with("subscribers ") && a.how == b.how && a.why == b.why;
+  };
+  const std::vector<Generation> known = all();
+  const auto repeated = std::ranges::adjacent_find(known, of_series);
+  return repeated == known.end() ? numbers(generations()).front() : repeated->number;
 }
 
 std::optional<Generation> Store::settle(const ConfigTree& installed, const Generation& found, bool keep,

@@ -46,6 +46,8 @@ Generation generation_of(const std::string& text, const std::filesystem::path& w
 
 class Store {
  public:
+  // Beyond these the oldest generation is removed; before it, of changes of subscribers in a row with the
+  // same command and reason, such as those of RADIUS, the oldest that another one follows.
   static constexpr std::size_t kKept = 50;
 
   // DIR: a router's state directory. open() creates it; reading does not.
@@ -87,6 +89,7 @@ class Store {
   Generation read(int number) const;
   Generation add(Generation about, const Generation* before) const;
   void forget_old() const;
+  int number_to_forget() const;
 
   std::filesystem::path directory_;
 };

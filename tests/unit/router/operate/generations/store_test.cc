@@ -71,6 +71,34 @@ TEST_F(StoreBed, KeepsTheNewestFifty) {
   EXPECT_EQ(store.tree_of(all.back()), tree("60"));
 }
 
+TEST_F(StoreBed, ChangesOfSubscribersInARowMakeRoomForOthers) {
+  const auto change = [&](const std::string& text, const char* how, const char* why) {
+    Generation g = about(tree(text), how);
+    g.why = why;
+    store.stage(tree(text), g);
+    store.settle(tree(text), g, false, true);
+  };
+  const auto kept = [&] {
+    std::vector<std::string> all;
+    for (const Generation& g : store.all())
+      if (g.how != "subscribers import") all.push_back(g.how);
+    return all;
+  };
+  change("first", "apply", "");
+  for (int n = 0; n < 3; ++n) change(fmt::format("a{}", n), "subscribers import", "RADIUS accounting");
+  change("second", "apply", "");
+  for (int n = 0; n < 55; ++n) change(fmt::format("b{}", n), "subscribers import", "RADIUS accounting");
+  EXPECT_EQ(kept(), (std::vector<std::string>{"apply", "apply"}));
+  EXPECT_EQ(store.all().size(), Store::kKept);
+  EXPECT_EQ(store.tree_of(store.all().back()), tree("b54"));
+  EXPECT_EQ(store.tree_of(store.all()[store.all().size() - 2]), tree("b53")) << "one step back";
+  change("third", "subscribers import", "the billing");
+  change("fourth", "apply", "");
+  EXPECT_EQ(kept(), (std::vector<std::string>{"apply", "apply", "apply"}));
+  EXPECT_EQ(store.all().size(), Store::kKept);
+  EXPECT_EQ(store.all()[store.all().size() - 2].why, "the billing");
+}
+
 TEST_F(StoreBed, IsForItsUserAlone) {
   keep("a");
   for (const auto& entry : fs::recursive_directory_iterator(top / "state"))
