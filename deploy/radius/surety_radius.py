@@ -14,6 +14,7 @@ import hashlib
 import http.server
 import ipaddress
 import json
+import math
 import os
 import pathlib
 import re
@@ -140,18 +141,20 @@ class Sessions:
             return False
         at = stamp(attributes)
         if status == "Stop":
-            begun_since = key in self._sessions and at < self._sessions[key].at
+            begun_since = at and key in self._sessions and at < self._sessions[key].at
             return not begun_since and self._end(key, now, at)
-        ended = self._ended.get(key)
-        if status not in ("Start", "Interim-Update") or (ended and at <= ended[1]):
+        ended, known = self._ended.get(key), self._sessions.get(key)
+        late = (ended and at <= ended[1]) or (known and at and at < known.at)
+        if status not in ("Start", "Interim-Update") or late:
             return False
         self._ended.pop(key, None)
         return self._go_on(key, attributes, now)
 
     def _go_on(self, key, attributes, now):
         known = self._sessions.get(key)
-        user = first(attributes, "User-Name") or (known.user if known else key)
-        plan = bought(attributes, self._settings) or (known.plan if known else self._settings.users.get(user, self._settings.default))
+        user = first(attributes, "User-Name") or (known.user if known else first(attributes, "Calling-Station-Id") or key)
+        same = known is not None and known.user == user
+        plan = bought(attributes, self._settings) or (known.plan if same else self._settings.users.get(user, self._settings.default))
         addresses = prefixes(attributes) or (known.prefixes if known else [])
         if plan is None:
             return False
@@ -163,8 +166,8 @@ class Sessions:
         self._owners.update(dict.fromkeys(addresses, key))
         return known is None or dataclasses.replace(known, heard=now, at=session.at) != session
 
-    def _end(self, key, now, at=0.0):
-        """Also of a session whose Stop comes before its Start."""
+    def _end(self, key, now, at=math.inf):
+        """Also of a session whose Stop comes before its Start. `at`: later requests, by Event-Timestamp, begin it again."""
         before = self._ended.get(key, (now, 0.0))
         self._ended[key] = before[0], max(at, before[1])
         return self._forget(key)
@@ -197,8 +200,8 @@ class Sessions:
         """Sessions whose Stop was lost."""
         for key in [k for k, (when, _) in self._ended.items() if now - when > REMEMBERED]:
             del self._ended[key]
-        lost = [key for key, s in self._sessions.items() if now - s.heard > self._settings.lost_after]
-        return any([self._end(key, now) for key in lost])
+        lost = [(key, s.at) for key, s in self._sessions.items() if now - s.heard > self._settings.lost_after]
+        return any([self._end(key, now, at) for key, at in lost])
 
     def subscribers(self):
         """By name; several sessions of a user are one subscriber, with the plan that was named last."""

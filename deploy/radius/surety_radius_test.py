@@ -69,6 +69,28 @@ def test_an_id_is_used_again_by_its_time(sessions):
     assert not account("Interim-Update", 4) and account("Stop", 4) and sessions.subscribers() == {}
 
 
+def test_what_comes_late_by_its_time_changes_nothing(sessions):
+    def account(status, at, **more):
+        return sessions.account(attributes(status, Event_Timestamp=at and str(at), **more), 0)
+    account("Start", 10)
+    assert not account("Interim-Update", 3, User_Name="bob") and not account("Stop", 5)
+    assert sessions.subscribers() == {"ann": subscriber()}
+    sessions.disconnect(attributes(None), 0)
+    assert not account("Interim-Update", 11) and sessions.subscribers() == {}, "disconnected"
+    account("Start", 12, Acct_Session_Id="s2")
+    account("Start", 13, Acct_Session_Id="s3", User_Name="bob")
+    assert not account("Interim-Update", 14, Acct_Session_Id="s2") and set(sessions.subscribers()) == {"bob"}, "its address was taken"
+    assert account("Stop", None, Acct_Session_Id="s3") and sessions.subscribers() == {}, "a Stop without a time"
+
+
+def test_another_user_of_an_id_has_a_plan_of_his_own(sessions):
+    sessions.account(attributes(User_Name="carl"), 0)
+    sessions.account(attributes("Interim-Update", User_Name="bob"), 1)
+    assert sessions.subscribers() == {"bob": subscriber()}
+    sessions.account(attributes("Interim-Update", User_Name=None), 2)
+    assert sessions.subscribers() == {"bob": subscriber()}, "a request that names none"
+
+
 def test_a_user_has_the_plan_of_the_settings_until_a_request_names_one(sessions):
     sessions.account(attributes(User_Name="carl"), 0)
     assert sessions.subscribers() == {"carl": subscriber("home")}
@@ -220,7 +242,9 @@ def test_a_lease_of_kea_is_the_session_of_its_line_and_not_of_what_its_client_sa
     assert users() == "020000000007", "no relay has said it"
     assert users(QUERY4_RELAYED="true") == "eth1/3"
     assert users(QUERY4_RELAYED="true", QUERY4_OPTION_82_SUB_OPTION_1="0x0004ff", QUERY4_OPTION_82_SUB_OPTION_2="") == "0x0004ff", "no text"
-    for event in ("lease4_release", "lease4_expire", "lease4_decline"):
-        [ended] = sessions_of(event, {"LEASE4_ADDRESS": "10.1.0.7"}, 6.0)
-        assert ended["Acct-Status-Type"]["value"] == ["Stop"]
+    [renewal] = list(sessions_of("leases4_committed", {**lease, "DELETED_LEASES4_SIZE": "0", "QUERY4_CIADDR": "10.1.0.7"}, 5.0))
+    assert "User-Name" not in renewal, "it goes past the relay"
+    for event, at in (("lease4_release", 600), ("lease4_expire", 120), ("lease4_decline", 600)):
+        [ended] = sessions_of(event, {"LEASE4_ADDRESS": "10.1.0.7", "LEASE4_CLTT": "20", "LEASE4_VALID_LIFETIME": "100"}, 600.0)
+        assert (ended["Acct-Status-Type"]["value"], ended["Event-Timestamp"]["value"]) == (["Stop"], [at])
     assert not list(sessions_of("lease4_renew", {"LEASE4_ADDRESS": "10.1.0.7"}, 7.0)), "leases4_committed follows"
