@@ -178,9 +178,10 @@ void Store::forget_old() const {
 
 int Store::number_to_forget() const {
   const auto of_series = [](const Generation& a, const Generation& b) {
-    return a.how.starts_with("subscribers ") && a.how == b.how && a.why == b.why;
+    return a.how.starts_with("subscribers ") && !a.why.empty() && a.how == b.how && a.why == b.why;
   };
-  const std::vector<Generation> known = all();
+  std::vector<Generation> known = all();
+  if (!known.empty()) known.pop_back();  // the one before the newest stays: a rollback leads to it
   const auto repeated = std::ranges::adjacent_find(known, of_series);
   return repeated == known.end() ? numbers(generations()).front() : repeated->number;
 }
