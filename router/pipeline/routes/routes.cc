@@ -320,8 +320,9 @@ NextHopEntry Routes::entry(const NextHopMember& member) const {
   e.state = known == neighbors_.end() ? State::unresolved : arrivals_.state(known->first);
   if (known == neighbors_.end()) return e;
   e.destination = known->second;
-  const auto hosts = member.hosts ? member.hosts : rib_.hosts().of(*member.gateway);
-  if (hosts && interfaces_->exists(*hosts) && record(*hosts).within == member.interface) e.interface = *hosts;
+  for (const auto& hosts : {rib_.hosts().of(*member.gateway), member.hosts})
+    if (hosts && interfaces_->exists(*hosts) && record(*hosts).within == member.interface)
+      e.interface = *hosts;
   return e;
 }
 

@@ -85,7 +85,7 @@ struct Model {
     const auto mac = mac_of(m);
     if (!mac) return "unresolved " + port;
     auto hosts = hosts_of(to, m.port);
-    if (hosts.empty() && !is_for_hosts(to)) hosts = hosts_of(*m.gateway, m.port);
+    if (hosts.empty()) hosts = hosts_of(*m.gateway, m.port);
     return "ready " + port + hosts + " " + to_string(*mac);
   }
   // Hosts with queues: the definition with the address.
@@ -95,7 +95,6 @@ struct Model {
         if (p.contains(a)) return d;
     return {};
   }
-  bool is_for_hosts(const IpAddress& a) const { return hosts_with(a).has_value(); }
   std::string hosts_of(const IpAddress& a, std::size_t port) const {
     const auto d = hosts_with(a);
     return d && config.interfaces[*d].port == port ? "/" + std::to_string(place_of(*d)) : "";
