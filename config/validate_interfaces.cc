@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -128,6 +129,23 @@ void check_prefixes(Draft& draft) {
   }
 }
 
+// A subscriber behind a gateway has a route for each prefix; without room for it the shorter route is used,
+// past its shaper.
+void warn_about_room(Draft& draft) {
+  const auto& c = draft.config;
+  std::array<std::size_t, 2> needed{};  // routes of IPv4, and of IPv6
+  for (const Route& r : c.routes) ++needed[r.to.address.is_v6()];
+  for (std::size_t i = 0; i < c.interfaces.size(); ++i) {
+    for (const Prefix& p : c.interfaces[i].prefixes) ++needed[p.address.is_v6()];
+    if (c.interfaces[i].has_link() || std::ranges::max(needed) <= c.dpdk.max_routes) continue;
+    return draft.problems.warning(
+        draft.interface_places[i].name,
+        "there may be no room for routes to the subscribers from here on, and then they have no shaper: "
+        "increase `dpdk: {{max_routes: {}}}`",
+        c.dpdk.max_routes);
+  }
+}
+
 void check_groups(Draft& draft) {
   const auto& c = draft.config;
   for (std::size_t i = 0; i < c.interfaces.size(); ++i) {
@@ -166,6 +184,7 @@ void warn_about_interfaces(Draft& draft) {
     if (!used[g])
       draft.problems.warning(draft.group_places[g].name, "no interface uses group `{}`", c.groups[g].name);
   }
+  warn_about_room(draft);
 }
 
 }  // namespace surety::config
