@@ -12,12 +12,7 @@ namespace {
 // do not help, another resource is exhausted.
 constexpr std::size_t kNeighborsForRoute = 4;
 constexpr std::uint32_t kPause = 256;
-constexpr std::size_t kHostsAtOnce = 64;
 constexpr std::size_t kStepsOfChange = 32;  // a change in the FIB takes as long as looking at so many routes
-
-Prefix shortened(const IpAddress& address, int length) {
-  return Prefix{address, static_cast<std::uint8_t>(length)}.masked();
-}
 
 using Candidate = RouteCandidates::Candidate;
 using Likeness = RouteCandidates::Likeness;
@@ -255,8 +250,7 @@ void Rib::program(Prefix prefix) {
   if (before.set != HopSets::kNone) sets_.unuse(before.set);
   account(prefix, before, after);
   if (entry->value.candidates.all().empty()) table_.erase(prefix);
-  // Packets of a subscriber without a route have the shorter one, and the queues of the link.
-  if (rejected && !making_room_ && to->source != Source::subscriber) make_room(prefix, *to);
+  if (rejected && !making_room_) make_room(prefix, *to);
   if (after == before) return;
   routes_around_changed(prefix);
   if (before.on_link || after.on_link || is_under_subnet(prefix)) changed_(prefix);
@@ -448,90 +442,6 @@ bool Rib::is_as_wanted(const Table::Entry& entry) const {
   if (!sets_.is_for_hosts(now.set, set, hosts_.of(entry.prefix))) return false;
   const auto target = sets_.target(now.set);
   return target && target->encode() == now.value && sets_.on_link(now.set) == now.on_link;
-}
-
-// --- hosts with queues of their own ---
-
-void Rib::set_hosts(HostQueues hosts) {
-  const HostQueues before = std::exchange(hosts_, std::move(hosts));
-  std::vector<HostQueues::Host> changed;
-  std::ranges::set_symmetric_difference(before.all(), hosts_.all(), std::back_inserter(changed));
-  if (changed.empty()) return;
-  for (const auto& [prefix, interface] : changed) {
-    if (!std::ranges::binary_search(hosts_.all(), prefix, {}, &HostQueues::Host::first))
-      remove(prefix, Source::subscriber, 0);
-    program(prefix);
-  }
-  host_ = 0;
-  begin_walk();
-}
-
-// The longest programmed prefix that contains this one and others.
-HopSets::Id Rib::around(const Prefix& prefix) const {
-  for (int length = prefix.length - 1; length >= 0; --length) {
-    if (all_[prefix.address.is_v6()][static_cast<std::size_t>(length)] == 0) continue;
-    const auto* entry = table_.find(shortened(prefix.address, length));
-    if (entry != nullptr && entry->value.programmed.value != 0) return entry->value.programmed.set;
-  }
-  return HopSets::kNone;
-}
-
-// Hosts on a link have a route as soon as they are known as neighbours.
-void Rib::follow_route_around(const Prefix& host) {
-  const HopSets::Id set = around(host);
-  const auto by_gateway = [](const NextHopMember& m) { return m.gateway.has_value(); };
-  if (set == HopSets::kNone || std::ranges::none_of(sets_.members(set), by_gateway))
-    return remove(host, Source::subscriber, 0);
-  RouteCandidate same{.source = Source::subscriber, .to = sets_.key(set)};
-  same.to.hosts.reset();
-  this->set(host, std::move(same));
-}
-
-void Rib::routes_around_changed(const Prefix& prefix) {
-  const auto hosts = hosts_.within(prefix);
-  if (hosts.size() > kHostsAtOnce && steps_ != SIZE_MAX) {
-    host_ = 0;
-    return;
-  }
-  for (const auto& [host, interface] : hosts) follow_route_around(host);
-}
-
-// --- longest match, for neighbours ---
-
-HopSets::Id Rib::covering(const IpAddress& address) const {
-  if (const auto* host = table_.find(host_prefix(address)))
-    if (const auto set = wanted(host->prefix, host->value, false); set != HopSets::kNone) return set;
-  for (int length = address.bits() - 1; length >= 0; --length) {
-    if (all_[address.is_v6()][static_cast<std::size_t>(length)] == 0) continue;
-    const auto* entry = table_.find(shortened(address, length));
-    if (entry != nullptr && entry->value.programmed.value != 0) return entry->value.programmed.set;
-  }
-  return HopSets::kNone;
-}
-
-std::optional<Prefix> Rib::longest(const IpAddress& address) const {
-  for (int length = address.bits(); length >= 0; --length) {
-    if (all_[address.is_v6()][static_cast<std::size_t>(length)] == 0) continue;
-    const Prefix prefix = shortened(address, length);
-    const auto* entry = table_.find(prefix);
-    if (entry != nullptr && entry->value.programmed.value != 0) return prefix;
-  }
-  return {};
-}
-
-std::optional<std::uint16_t> Rib::on_link_mtu(const IpAddress& address, InterfaceIndex interface) const {
-  const HopSets::Id set = covering(address);
-  if (set == HopSets::kNone || !sets_.has(set, interface)) return {};
-  return sets_.key(set).mtu;
-}
-
-bool Rib::is_under_subnet(const Prefix& prefix) const {
-  for (int length = prefix.length - 1; length >= 0; --length) {
-    if (on_link_[prefix.address.is_v6()][static_cast<std::size_t>(length)] == 0) continue;
-    const auto* entry = table_.find(shortened(prefix.address, length));
-    if (entry != nullptr && entry->value.programmed.on_link) return true;
-  }
-  return false;
 }
 
 }  // namespace surety

@@ -306,6 +306,7 @@ class Rib {
   bool replaces(const RouteCandidates::Candidate& best, const RouteCandidates::Candidate& next) const;
   bool is_hidden(const Prefix& prefix) const;
   void follow_local(const Prefix& prefix, const RouteCandidates& candidates);
+  const Table::Entry* longest(const IpAddress& address, int bits) const;
   HopSets::Id covering(const IpAddress& address) const;
   bool is_under_subnet(const Prefix& prefix) const;
   void candidates_changed(const Prefix& prefix, Source source);
@@ -323,7 +324,6 @@ class Rib {
   void begin_walk();
   std::size_t visit(Table::Entry& entry);  // returns the steps it took
   bool is_as_wanted(const Table::Entry& entry) const;
-  HopSets::Id around(const Prefix& prefix) const;
   void follow_route_around(const Prefix& host);
   void routes_around_changed(const Prefix& prefix);
   bool is_stale(const RouteCandidates::Candidate& candidate) const;

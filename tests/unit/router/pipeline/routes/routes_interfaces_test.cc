@@ -207,13 +207,28 @@ TEST_F(RoutesToHosts, FollowAReload) {
   EXPECT_EQ(routes.routes(), sink.routes.size());
 }
 
+// Else a customer with many addresses could be rid of his shaper, or another one's.
+TEST_F(RoutesToHosts, HaveRoomBeforeNeighborsThatFillTheTable) {
+  config.interfaces.pop_back();
+  configure();
+  route("0.0.0.0/0", gateway);
+  for (std::uint8_t n = 20; n < 60; ++n) routes.learn(acme, address("10.7.0." + std::to_string(n)), mac(n));
+  sink.room = sink.routes.size();
+  config::Interface late = config.interfaces[2];
+  late.name = "late", late.prefixes = {prefix("203.0.113.64/26")};
+  config.interfaces.push_back(late);
+  configure();
+  EXPECT_EQ(forward("203.0.113.65"), ready(std::to_string(interfaces->of_definition(3)), 9));
+}
+
 TEST_F(RoutesToHosts, KeepTheirRouteWithoutRoom) {
   route("0.0.0.0/0", gateway);
   sink.refuses = prefix("203.0.113.0/24");
   route("0.0.0.0/0", other);
   routes.learn(acme, other, mac(10));
   EXPECT_EQ(forward("198.51.100.1"), ready(globex, 10));
-  EXPECT_EQ(forward("10.7.0.9"), ready("2", 9)) << "no neighbor is withdrawn for it";
+  EXPECT_EQ(forward("203.0.113.7"), ready("2", 10)) << "by the route around it";
+  EXPECT_EQ(forward("10.7.0.9"), ready("2", 9)) << "a neighbor whose withdrawal does not help is back";
 }
 
 TEST_F(RoutesByInterface, OneThatIsKnownByItsAddressesFromNowOnHasNoSubnet) {
