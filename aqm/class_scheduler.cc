@@ -161,25 +161,20 @@ std::size_t ClassScheduler::dequeue(Time now, PortShaper& shaper, std::span<Pack
   return n;
 }
 
-// Packets of one class that leave before those of another. `rounds`: a class that is alone has them, too.
+// Packets of one class that leave before those of another. `rounds`: a class that is alone has them, too, as
+// it has while there are retired queues or interrupted classes.
 std::size_t ClassScheduler::dequeue_run(Time now, PortShaper& shaper, std::span<Packet> out, bool rounds) {
-  if ((retired_.heirs() | interrupted_) != 0) [[unlikely]]
-    return special_run(now, shaper, out);
+  if ((retired_.heirs() | interrupted_) != 0) [[unlikely]] {
+    if (retired_.heirs() != 0) out = out.first(1);  // one by one: the source may change with each packet
+    rounds = true;
+  }
   if (strict_depth_ > 0)
     if (const std::size_t n = strict_run(now, shaper, out)) return n;
+  if (interrupted_ != 0) [[unlikely]]
+    if (const std::size_t n = interrupted_run(now, shaper, out)) return n;
   if (active_ == 0) return 0;
   const bool one = strict_depth_ == 0 && std::has_single_bit(active_) && !rounds;
   return one ? alone(now, shaper, out) : weighted_run(now, shaper, out);
-}
-
-// dequeue_run() while there are retired queues or interrupted classes.
-[[gnu::noinline]] std::size_t ClassScheduler::special_run(Time now, PortShaper& shaper,
-                                                          std::span<Packet> out) {
-  if (retired_.heirs() != 0) out = out.first(1);  // one by one: the source may change with each packet
-  if (strict_depth_ > 0)
-    if (const std::size_t n = strict_run(now, shaper, out)) return n;
-  if (const std::size_t n = interrupted_run(now, shaper, out)) return n;
-  return weighted_run(now, shaper, out);
 }
 
 std::size_t ClassScheduler::strict_run(Time now, PortShaper& shaper, std::span<Packet> out) {
@@ -236,10 +231,12 @@ std::size_t ClassScheduler::charge(PortShaper& cap, PortShaper& shaper, std::spa
   return n;
 }
 
-// Charges the shaper and the class for as many of its first packets as its deficit, its cap and the shaper
-// allow, at most `most`; returns how many.
+// Takes the first packets of a weighted class, as many as its deficit, its cap and the shaper allow.
 template <bool kCapped>
-std::size_t ClassScheduler::spend(Class& c, const ActiveQueue& queue, PortShaper& shaper, std::size_t most) {
+std::size_t ClassScheduler::take_quantum(Class& c, Time now, PortShaper& shaper, std::span<Packet> out) {
+  ActiveQueue& queue = source(c);
+  const std::size_t most = std::min<std::size_t>(out.size(), queue.depth());
+  if constexpr (kCapped) c.cap.advance(now);
   std::uint64_t deficit = c.deficit;
   std::size_t n = 0;
   for (; n < most && shaper.ready() && (!kCapped || c.cap.ready()); ++n) {
@@ -251,16 +248,6 @@ std::size_t ClassScheduler::spend(Class& c, const ActiveQueue& queue, PortShaper
     if constexpr (kCapped) c.cap.sent(length);
   }
   c.deficit = deficit;
-  return n;
-}
-
-// Takes the first packets of a weighted class.
-std::size_t ClassScheduler::take_quantum(Class& c, Time now, PortShaper& shaper, std::span<Packet> out) {
-  ActiveQueue& queue = source(c);
-  const std::size_t most = std::min<std::size_t>(out.size(), queue.depth());
-  const bool capped = c.cap.limited();
-  if (capped) c.cap.advance(now);
-  const std::size_t n = capped ? spend<true>(c, queue, shaper, most) : spend<false>(c, queue, shaper, most);
   if (n == 0) return 0;
   queue.copy(out.first(n));
   remove(c, queue, PacketTally(out.first(n)), now);
@@ -276,7 +263,8 @@ std::size_t ClassScheduler::weighted_run(Time now, PortShaper& shaper, std::span
       turn_ = after(turn_);
       continue;
     }
-    const std::size_t n = take_quantum(c, now, shaper, out);
+    const std::size_t n =
+        c.cap.limited() ? take_quantum<true>(c, now, shaper, out) : take_quantum<false>(c, now, shaper, out);
     if (n > 0 && !has_packets(turn_)) {
       deactivate(turn_);
     } else if (!c.cap.ready()) [[unlikely]] {
@@ -292,11 +280,12 @@ std::size_t ClassScheduler::weighted_run(Time now, PortShaper& shaper, std::span
 
 // Packets of interrupted classes whose caps have credit. A class that has sent its quantum waits for its turn
 // again.
-std::size_t ClassScheduler::interrupted_run(Time now, PortShaper& shaper, std::span<Packet> out) {
+[[gnu::noinline]] std::size_t ClassScheduler::interrupted_run(Time now, PortShaper& shaper,
+                                                              std::span<Packet> out) {
   for (std::uint64_t left = interrupted_; left != 0; left &= left - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(left));
     Class& c = classes_[i];
-    const std::size_t n = take_quantum(c, now, shaper, out);
+    const std::size_t n = take_quantum<true>(c, now, shaper, out);
     if (n > 0) {
       if (!has_packets(i)) interrupted_ &= ~bit(i);
       return n;

@@ -158,12 +158,10 @@ class ClassScheduler {
                             std::uint64_t bytes);
   std::size_t take_run(Class& c, Time now, PortShaper& shaper, std::span<Packet> out);
   template <bool kCapped>
-  std::size_t spend(Class& c, const ActiveQueue& queue, PortShaper& shaper, std::size_t most);
   std::size_t take_quantum(Class& c, Time now, PortShaper& shaper, std::span<Packet> out);
   std::size_t dequeue_run(Time now, PortShaper& shaper, std::span<Packet> out, bool rounds);
   std::size_t strict_run(Time now, PortShaper& shaper, std::span<Packet> out);
   std::size_t alone(Time now, PortShaper& shaper, std::span<Packet> out);
-  std::size_t special_run(Time now, PortShaper& shaper, std::span<Packet> out);
   std::size_t interrupted_run(Time now, PortShaper& shaper, std::span<Packet> out);
   std::size_t weighted_run(Time now, PortShaper& shaper, std::span<Packet> out);
   void move(ClassScheduler& fresh, const ClassMoves& moves, Time now);

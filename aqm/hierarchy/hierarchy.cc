@@ -107,7 +107,7 @@ std::size_t Hierarchy::dequeue_group(LineNumber line, Plane plane, Time now, Por
                              shaper.sent(length);
                              return more = spending.spend(length, bytes) && shaper.ready();
                            });
-  settle(group, line, plane, spending);
+  settle(group, line, plane, spending.pay(group));
   return n;
 }
 
@@ -139,18 +139,16 @@ std::size_t Hierarchy::dequeue_interface(LineNumber line, Plane plane, Time now,
     }
   }
   if (queue.empty()) node.deactivate(c);
-  settle(node, line, plane, spending);
+  settle(node, line, plane, spending.pay(node));
   return n;
 }
 
 // A child that was in the wheel has sent packets: its shaper, and its place.
-void Hierarchy::settle(ShareNode& node, LineNumber line, Plane plane, const Spending& spending) {
+void Hierarchy::settle(ShareNode& node, LineNumber line, Plane plane, std::uint64_t tag) {
   SiblingWheel& wheel = siblings(node.parent).wheel(plane);
-  spending.credit.settle(node.bucket);
-  node.blocked = spending.credit.spent();
   if (!node.blocked && has_ready(line, plane)) [[likely]]
-    return wheel.keep(line, spending.turn.tag());
-  wheel.dismiss(line, spending.turn.tag());
+    return wheel.keep(line, tag);
+  wheel.dismiss(line, tag);
   if (!node.blocked) return;
   withdraw(line, plane == Plane::strict ? Plane::data : Plane::strict);
   start_timer(node.key, node.bucket.ready(node.params->bucket(), 1));

@@ -189,6 +189,12 @@ class Hierarchy {
       const bool turn_left = turn.spend(bytes);
       return credit.spend(length) && turn_left;
     }
+    // Charges the node; returns its place after it.
+    std::uint64_t pay(ShareNode& node) const {
+      credit.settle(node.bucket);
+      node.blocked = credit.spent();
+      return turn.tag();
+    }
     TurnAllowance turn;
     CreditAllowance credit;
   };
@@ -198,7 +204,7 @@ class Hierarchy {
   std::size_t dequeue_interface(LineNumber line, Plane plane, Time now, std::span<Packet> out,
                                 SojournRun& sojourn, More more);
   void prefetch_behind(const InterfaceNode& front, Plane plane);
-  void settle(ShareNode& node, LineNumber line, Plane plane, const Spending& spending);
+  void settle(ShareNode& node, LineNumber line, Plane plane, std::uint64_t tag);
   void wait_for_caps(InterfaceNode& node);
   void wake(Time now);
   void wake_node(LineNumber line, Time now);

@@ -57,18 +57,14 @@ struct InterfaceNode : ShareNode {
   // The class that sends next; ready(plane) is not 0.
   std::size_t next_class(Plane plane) {
     if (plane == Plane::strict) return static_cast<std::size_t>(std::countr_zero(ready(Plane::strict)));
-    const std::uint64_t waiting = backlog & ~strict;
-    if (const std::uint64_t rests = interrupted & ~capped; rests != 0) [[unlikely]]
-      return static_cast<std::size_t>(std::countr_zero(rests));
-    for (;;) {
+    if ((capped | interrupted) != 0) [[unlikely]]
+      return next_uncapped();
+    for (const std::uint64_t waiting = ready(Plane::data);;) {
       turn_of = static_cast<std::uint8_t>(first_from(waiting, turn_of));
       PooledQueue& q = queue(turn_of);
-      if (has(capped, turn_of)) [[unlikely]]
-        interrupt(q);
-      else if (q.deficit > 0) [[likely]]
+      if (q.deficit > 0) [[likely]]
         return turn_of;
-      else
-        pass(q);
+      pass(q);
     }
   }
   // The queue of next_class(), unless that class must pass.
@@ -109,6 +105,21 @@ struct InterfaceNode : ShareNode {
   }
   static std::uint8_t after(std::size_t class_index) {
     return static_cast<std::uint8_t>((class_index + 1) % 64);
+  }
+  // next_class() of the weighted ones while there are capped or interrupted classes.
+  [[gnu::noinline]] std::size_t next_uncapped() {
+    if (const std::uint64_t rests = interrupted & ~capped; rests != 0)
+      return static_cast<std::size_t>(std::countr_zero(rests));
+    for (const std::uint64_t waiting = backlog & ~strict;;) {
+      turn_of = static_cast<std::uint8_t>(first_from(waiting, turn_of));
+      PooledQueue& q = queue(turn_of);
+      if (has(capped, turn_of))
+        interrupt(q);
+      else if (q.deficit > 0)
+        return turn_of;
+      else
+        pass(q);
+    }
   }
   void pass(PooledQueue& q) {
     q.deficit += bought().of(turn_of).quantum;
