@@ -99,7 +99,7 @@ Limit limit(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& 
 [[gnu::noinline]] void EnhancedTokenBucket::adapt(EnhancedTokenBucketState& s,
                                                   const EnhancedTokenBucketParams& p, Time now) {
   const Time last = s.in.last();
-  if (!p.out_from_backlog || now <= last) return;
+  if (!p.out_from_backlog() || now <= last) return;
   const auto multiples = [](Time from, Time to, Duration of) {
     return to.time_since_epoch() / of - from.time_since_epoch() / of;
   };

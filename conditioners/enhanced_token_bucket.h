@@ -2,7 +2,7 @@
 // The CSA paper's enhanced token bucket (Fig. 5 there): an input buffer, an in-bucket filled at r and an
 // out-bucket filled at alpha*r.
 //
-// OUT from a backlog (ours, not the paper's; EnhancedTokenBucketParams::out_from_backlog): a TCP that loses
+// OUT from a backlog (ours, not the paper's; EnhancedTokenBucketParams::out_from_backlog()): a TCP that loses
 // an OUT packet halves its window and sends less than r until the window is back, unless its backlog in the
 // input buffer was as long as the round trip: then half of the window still fills the path. The bucket does
 // not measure round trips. It counts the surplus, the tokens that the full in-bucket has no room for while
@@ -152,11 +152,13 @@ class EnhancedTokenBucket {
  private:
   static bool take_in(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, std::uint32_t length,
                       Time now) {
-    // Once per kSurplus is often enough: most packets cost a comparison.
-    const auto ns = [](Time t) { return t.time_since_epoch().count(); };
-    if (p.out_from_backlog && (ns(now) ^ ns(s.in.last())) >= kSurplus.count()) [[unlikely]]
-      adapt(s, p, now);
-    s.in.fill(p.in, now);
+    if (p.in.special()) [[unlikely]] {
+      // Once per kSurplus is often enough: most packets cost a comparison.
+      const auto ns = [](Time t) { return t.time_since_epoch().count(); };
+      if ((ns(now) ^ ns(s.in.last())) >= kSurplus.count()) adapt(s, p, now);
+      if (p.in.in_ticks()) s.in.fill_in_ticks(p.in, now);
+    }
+    s.in.add(p.in, now);
     return s.in.take(p.in, p.in.cost(length));
   }
   static bool take_out(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, std::uint32_t length,

@@ -36,7 +36,9 @@ class TokenBucketParams {
         ns_per_credit_(per_ns_ > 0 ? 1.0 / static_cast<double>(per_ns_) : 0) {
     if (unit != TokenUnit::ticks) return;
     tick_ = per_packet_;
-    if (tick_ != 0) depth_ = std::max(depth_ / tick_, Credit{1}) * tick_;  // whole tokens
+    if (tick_ == 0) return;
+    special_ = kInTicks;
+    depth_ = std::max(depth_ / tick_, Credit{1}) * tick_;  // whole tokens
   }
 
   Rate rate() const { return Rate::bits_per_second(static_cast<std::uint64_t>(per_ns_)); }
@@ -52,6 +54,14 @@ class TokenBucketParams {
     const bool beyond = __builtin_mul_overflow(per_packet_, Credit{packets}, &of_packets);
     return beyond ? std::numeric_limits<Credit>::max() : per_byte_ * bytes + of_packets;
   }
+  bool in_ticks() const { return (special_ & kInTicks) != 0; }  // TokenUnit::ticks
+  // The owner of the buckets counts TokenBucket::surplus() before it fills them. Initially off.
+  bool counts_surplus() const { return (special_ & kCountsSurplus) != 0; }
+  void count_surplus(bool on) {
+    special_ = static_cast<std::uint8_t>((special_ & kInTicks) | (on ? kCountsSurplus : 0));
+  }
+  // False: add() fills a bucket, which spares each packet the question why not.
+  bool special() const { return special_ != 0; }
   // Credit that the rate has brought since the last tick; TokenUnit::ticks only.
   Credit since_tick(Time now) const {
     return static_cast<Credit>(static_cast<__int128>(now.time_since_epoch().count()) * per_ns_ % tick_);
@@ -65,6 +75,8 @@ class TokenBucketParams {
   Credit per_byte_ = 0;  // cost of a packet = per_byte * length + per_packet; one of them is zero
   Credit per_packet_ = 0;
   double ns_per_credit_ = 0;  // only to *predict* waiting times, never to count
+  static constexpr std::uint8_t kInTicks = 1, kCountsSurplus = 2;
+  std::uint8_t special_ = 0;
 };
 
 // Parameters of enhanced_token_bucket.h.
@@ -75,8 +87,9 @@ struct EnhancedTokenBucketParams {
   // The bytes that r brings in the time that the buffer may delay a packet. 0: only B limits the buffer.
   std::uint32_t buffer_bytes = 0;
   // While something is congested, OUT packets need a backlog once the flow has left tokens unused
-  // (enhanced_token_bucket.h).
-  bool out_from_backlog = false;
+  // (enhanced_token_bucket.h). Initially off.
+  bool out_from_backlog() const { return in.counts_surplus(); }
+  void set_out_from_backlog(bool on) { in.count_surplus(on); }
 };
 
 // Rule by which alpha goes up after congestion. It goes down as in the CSA paper.

@@ -39,9 +39,26 @@ class TokenBucket {
   // Adds what the rate gives up to `now`; a `now` in the past adds nothing. Inlined, or each packet has a
   // call of 5 cycles.
   [[gnu::always_inline]] void fill(const TokenBucketParams& params, Time now) {
-    if (params.tick_ != 0) [[unlikely]]
+    if (params.in_ticks()) [[unlikely]]
       return fill_in_ticks(params, now);
     add(params, now);
+  }
+  // fill() of parameters that are not special(), or after a fill() at `now`. True: the bucket is full.
+  [[gnu::always_inline]] bool add(const TokenBucketParams& params, Time now) {
+    const std::int64_t elapsed = (now - last_).count();
+    if (elapsed <= 0) return false;
+    last_ = now;
+    Credit gain;
+    // A product beyond 64 bits is beyond every depth, so overflow means full.
+    const bool full =
+        __builtin_mul_overflow(elapsed, params.per_ns_, &gain) || gain >= params.depth_ - credit_;
+    credit_ = full ? params.depth_ : credit_ + gain;
+    return full;
+  }
+
+  // fill() of TokenUnit::ticks. Out of line: its division would cost each fill() registers.
+  [[gnu::noinline]] void fill_in_ticks(const TokenBucketParams& params, Time now) {
+    if (add(params, now)) credit_ += params.since_tick(now);
   }
 
   // True if take() would succeed. Call fill() first.
@@ -85,24 +102,6 @@ class TokenBucket {
   }
 
  private:
-  // True if the bucket is full.
-  [[gnu::always_inline]] bool add(const TokenBucketParams& params, Time now) {
-    const std::int64_t elapsed = (now - last_).count();
-    if (elapsed <= 0) return false;
-    last_ = now;
-    Credit gain;
-    // A product beyond 64 bits is beyond every depth, so overflow means full.
-    const bool full =
-        __builtin_mul_overflow(elapsed, params.per_ns_, &gain) || gain >= params.depth_ - credit_;
-    credit_ = full ? params.depth_ : credit_ + gain;
-    return full;
-  }
-
-  // Out of line: its division would cost each fill() registers.
-  [[gnu::noinline]] void fill_in_ticks(const TokenBucketParams& params, Time now) {
-    if (add(params, now)) credit_ += params.since_tick(now);
-  }
-
   Credit credit_ = 0;
   Time last_{};
 };

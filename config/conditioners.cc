@@ -173,10 +173,12 @@ void read(Csa& csa, MapReader& map, Service& s, Places& places, Problems& proble
   read_buffer(buffer, csa.bucket, s.committed, problems);
   if (buffer) places.buffer = buffer->mark;
   if (const Node* n = map.find("alpha")) read_alpha(*n, csa.alpha, places, problems);
-  if (map.read("out_from_backlog", csa.bucket.out_from_backlog) && csa.bucket.out_from_backlog &&
+  bool out_from_backlog = false;
+  if (map.read("out_from_backlog", out_from_backlog) && out_from_backlog &&
       (csa.alpha.control != AlphaControl::search || csa.alpha.min >= csa.alpha.max))
     problems.error(map.at("out_from_backlog"),
                    "`out_from_backlog` needs `control: search`, and `min` below `max`");
+  csa.bucket.set_out_from_backlog(out_from_backlog);
   if (places.auto_max) places.auto_max->packet = tokens.packet;
 }
 

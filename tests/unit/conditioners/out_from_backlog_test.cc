@@ -13,7 +13,7 @@ using enum EtbVerdict;
 
 EnhancedTokenBucketParams from_backlog(std::uint32_t buffer = 1000) {
   EnhancedTokenBucketParams params = small(buffer);
-  params.out_from_backlog = true;
+  params.set_out_from_backlog(true);
   return params;
 }
 
@@ -129,7 +129,7 @@ TEST(OutFromBacklog, ABufferOfATimeGrowsToTwiceTheBacklog) {
   };
   EXPECT_EQ(held(0.1), 79u);
   EXPECT_EQ(held(1), 20u) << "not at alpha 1";
-  params.out_from_backlog = false;
+  params.set_out_from_backlog(false);
   EXPECT_EQ(held(0.1), 11u);
 }
 

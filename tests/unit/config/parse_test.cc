@@ -220,7 +220,7 @@ TEST(ParseFile, ReportsWhatCannotBeRead) {
 TEST(ParseServices, OutFromABacklogIsOffByDefault) {
   const auto on = [](const std::string& keys) {
     const Config c = parsed("services: {s: {rate: 8 Mbit/s" + keys + "}}\n");
-    return std::get<Csa>(c.services.at(0).conditioner).bucket.out_from_backlog;
+    return std::get<Csa>(c.services.at(0).conditioner).bucket.out_from_backlog();
   };
   EXPECT_TRUE(on(", out_from_backlog: on"));
   EXPECT_FALSE(on(""));
