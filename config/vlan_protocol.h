@@ -12,8 +12,9 @@ inline constexpr std::uint16_t kCustomerTag = 0x8100, kServiceTag = 0x88a8;
 inline constexpr std::array<std::uint16_t, 4> kTagProtocols{kCustomerTag, kServiceTag, 0x9100, 0x9200};
 
 constexpr bool is_vlan_tag(std::uint16_t ethertype) {
-  return ethertype == kCustomerTag || ethertype == kServiceTag || ethertype == kTagProtocols[2] ||
-         ethertype == kTagProtocols[3];
+  if (ethertype == kCustomerTag) [[likely]]
+    return true;
+  return ethertype == kServiceTag || ethertype == kTagProtocols[2] || ethertype == kTagProtocols[3];
 }
 
 }  // namespace surety

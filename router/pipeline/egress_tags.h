@@ -24,8 +24,10 @@ using Priorities = std::array<std::uint8_t, 64>;
 // The DSCP of a frame, from its Ethertype and the two bytes behind it, as loaded; `own` if it is not IP.
 inline std::uint8_t dscp_of(std::uint32_t type_and_ip, std::uint8_t own) {
   const auto type = static_cast<std::uint16_t>(type_and_ip);
-  if (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4)) return static_cast<std::uint8_t>(type_and_ip >> 26);
-  if (type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6)) return own;
+  if (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4)) [[likely]]
+    return static_cast<std::uint8_t>(type_and_ip >> 26);
+  if (type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6)) [[unlikely]]
+    return own;
   return static_cast<std::uint8_t>(__builtin_bswap32(type_and_ip) >> 6 & 63);
 }
 

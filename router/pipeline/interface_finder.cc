@@ -23,7 +23,10 @@ void InterfaceFinder::adopt(const Snapshot& snapshot) {
 InterfaceIndex InterfaceFinder::find(const std::uint8_t* frame, const ParsedPacket& h, PortIndex port) const {
   if (h.vlan == 0) return h.inner_vlan == 0 ? port : kNoInterface;
   if (h.inner_vlan == 0 || h.l3_offset != kTwoTags || load_be16(frame + kInnerProtocol) == kCustomerTag) {
-    const InterfaceIndex found = find(port, load_be16(frame + kProtocol), h.vlan, h.inner_vlan);
+    const std::uint16_t protocol = load_be16(frame + kProtocol);
+    InterfaceIndex found = find(port, protocol, h.vlan, h.inner_vlan);
+    if (found == kNoInterface && any_protocol_[port] != 0 && protocol == kCustomerTag)
+      found = find(port, kServiceTag, h.vlan, h.inner_vlan);
     if (found != kNoInterface) return found;
   }
   // VLAN IDs of an interface under one TPID are not the port's under another TPID.

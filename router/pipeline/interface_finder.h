@@ -24,13 +24,11 @@ class InterfaceFinder {
   void adopt(const Snapshot& snapshot);
 
   bool any_on(PortIndex port) const { return interfaces_->any_on(port); }
-  // Finds an interface of `interfaces:` by the tags of a frame; `inner`: the inner tag of 802.1Q.
+  // Finds the interface of an ordinary frame; `inner`: the inner tag of 802.1Q. kNoInterface: the function
+  // below decides.
   InterfaceIndex find(PortIndex port, std::uint16_t protocol, std::uint16_t outer,
                       std::uint16_t inner) const {
-    const InterfaceIndex found = interfaces_->find(port, protocol, outer, inner);
-    if (found != kNoInterface || any_protocol_[port] == 0 || protocol != kCustomerTag) [[likely]]
-      return found;
-    return interfaces_->find(port, kServiceTag, outer, inner);
+    return interfaces_->find(port, protocol, outer, inner);
   }
   // Finds the interface of any parsed frame with tags. kNoInterface: none.
   InterfaceIndex find(const std::uint8_t* frame, const ParsedPacket& h, PortIndex port) const;

@@ -65,9 +65,9 @@ void RewriteStage::adopt(std::span<const MacAddress> macs) {
     decrement_ttl(ip, v6);
 }
 
-void RewriteStage::rewrite(Burst& v, std::size_t i, const NextHopTable::Whole& hop) const {
+void RewriteStage::rewrite(Burst& v, std::size_t i, NextHopTable::Whole hop) const {
   rewrite(v, i, hop.word);
-  if (hop.word.tagged()) set_interface(v.mbuf[i], hop.interface, hop.tags);
+  if (hop.word.tagged()) set_interface(v.mbuf[i], hop.interface(), hop.tags());
 }
 
 void RewriteStage::run(Burst& v) {
@@ -76,7 +76,7 @@ void RewriteStage::run(Burst& v) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < size; ++i) {
     const NextHopWord hop = hops(v.next_hop(i));
-    if (hop.ready() && !hop.tagged()) [[likely]]
+    if (hop.plain()) [[likely]]
       rewrite(v, i, hop);
     else if (!rewrite_rest(v, i))
       continue;
@@ -97,7 +97,7 @@ bool RewriteStage::rewrite_rest(Burst& v, std::size_t i) {
 }
 
 // Handles a packet whose next hop is not ready. False: it stays in the burst.
-[[gnu::noinline]] bool RewriteStage::delay(Burst& v, std::size_t i, const NextHopTable::Whole& hop) {
+[[gnu::noinline]] bool RewriteStage::delay(Burst& v, std::size_t i, NextHopTable::Whole hop) {
   rte_mbuf* const m = v.mbuf[i];
   if (!hop.word.known()) {
     set_owner(m, owner_, v.flow[i], v.service[i], v.precedence[i]);

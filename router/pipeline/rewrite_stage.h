@@ -82,9 +82,9 @@ class RewriteStage {
 
  private:
   void rewrite(Burst& v, std::size_t i, NextHopWord hop) const;  // without an interface's tags
-  void rewrite(Burst& v, std::size_t i, const NextHopTable::Whole& hop) const;
+  void rewrite(Burst& v, std::size_t i, NextHopTable::Whole hop) const;
   bool rewrite_rest(Burst& v, std::size_t i);
-  bool delay(Burst& v, std::size_t i, const NextHopTable::Whole& hop);
+  bool delay(Burst& v, std::size_t i, NextHopTable::Whole hop);
 
   const NextHopTable& next_hops_;
   std::array<std::array<std::uint64_t, 2>, kMaxPorts> source_type_{};  // indexed by egress port and family

@@ -38,8 +38,10 @@ class VlanTags {
   constexpr bool any() const { return word_ != 0; }
   constexpr std::uint16_t outer() const { return word_ & 0xfff; }
   constexpr std::uint16_t inner() const { return word_ >> 12 & 0xfff; }
-  constexpr std::uint16_t protocol() const { return kTagProtocols[word_ >> 24 & 3]; }
-  constexpr std::uint8_t bytes() const { return !any() ? 0 : inner() == 0 ? 4 : 8; }
+  constexpr std::uint16_t protocol() const {
+    return static_cast<std::uint16_t>(kProtocols >> (word_ >> 20 & 0x30));
+  }
+  constexpr std::uint8_t bytes() const { return static_cast<std::uint8_t>(4 * (any() + (inner() != 0))); }
   // The tags as in a frame, read as a little-endian word; with one tag, or none, the rest is undefined.
   constexpr std::uint64_t in_frame(std::uint8_t priority) const {
     const auto tag = [priority](std::uint16_t protocol, std::uint16_t id) {
@@ -51,6 +53,10 @@ class VlanTags {
   friend constexpr bool operator==(const VlanTags&, const VlanTags&) = default;
 
  private:
+  // kTagProtocols in a register.
+  static constexpr std::uint64_t kProtocols = std::uint64_t{kTagProtocols[3]} << 48 |
+                                              std::uint64_t{kTagProtocols[2]} << 32 |
+                                              std::uint64_t{kTagProtocols[1]} << 16 | kTagProtocols[0];
   std::uint32_t word_ = 0;
 };
 

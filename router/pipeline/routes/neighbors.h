@@ -32,6 +32,8 @@ class NextHopWord {
   bool tagged() const { return (bits_ >> 55 & 1) != 0; }  // leaves by an interface, not by the port itself
   NextHopEntry::State state() const { return static_cast<NextHopEntry::State>(bits_ >> 56); }
   bool ready() const { return bits_ >> 56 == static_cast<std::uint64_t>(NextHopEntry::State::ready); }
+  // ready() and not tagged(), for the price of one.
+  bool plain() const { return bits_ >> 55 == static_cast<std::uint64_t>(NextHopEntry::State::ready) << 1; }
   bool known() const { return NextHopEntry::known(state()); }
   NextHopEntry entry(std::uint16_t interface, VlanTags tags) const {
     NextHopEntry e{.port = port(), .state = state(), .interface = port()};
@@ -55,22 +57,23 @@ class NextHopTable {
 
   NextHopEntry get(std::uint32_t id) const {
     const Whole s = whole(id);
-    NextHopEntry e = s.word.entry(s.interface, s.tags);
-    e.mtu = s.mtu;
+    NextHopEntry e = s.word.entry(s.interface(), s.tags());
+    e.mtu = s.mtu();
     return e;
   }
-  // The result of get() in a form that fits registers.
+  // The result of get() in two registers.
   struct Whole {
+    InterfaceIndex interface() const {
+      return static_cast<InterfaceIndex>(way);
+    }  // undefined unless tagged()
+    VlanTags tags() const { return VlanTags::of_word(static_cast<std::uint32_t>(way >> 32)); }
+    std::uint16_t mtu() const { return static_cast<std::uint16_t>(way >> 16); }
     NextHopWord word;
-    InterfaceIndex interface;  // undefined unless tagged()
-    VlanTags tags;
-    std::uint16_t mtu;
+    std::uint64_t way;
   };
   Whole whole(std::uint32_t id) const {
     const Slot s = slot(id);
-    return {NextHopWord(s.word), static_cast<InterfaceIndex>(s.way),
-            VlanTags::of_word(static_cast<std::uint32_t>(s.way >> 32)),
-            static_cast<std::uint16_t>(s.way >> 16)};
+    return {NextHopWord(s.word), s.way};
   }
   // get() as one word, for loops: decoding a whole entry goes through memory.
   NextHopWord word(std::uint32_t id) const { return words()(id); }
