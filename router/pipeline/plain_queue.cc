@@ -30,15 +30,22 @@ std::size_t PlainQueue::enqueue(std::span<rte_mbuf* const> burst, Time now) {
 }
 
 std::size_t PlainQueue::dequeue(std::span<rte_mbuf*> room, PortShaper& shaper, Time now) {
+  // In locals: each store of a packet might change what members hold.
   const std::size_t most = std::min<std::size_t>(room.size(), depth());
+  rte_mbuf* const* const ring = ring_.data();
+  const std::uint32_t mask = mask_;
+  const bool limited = shaper.limited();
+  std::uint32_t head = head_;
   std::uint64_t bytes = 0;
   std::size_t n = 0;
-  for (; n < most && shaper.ready(); ++n) {
-    room[n] = ring_[head_++ & mask_];
-    const std::uint32_t length = room[n]->pkt_len - RTE_ETHER_HDR_LEN;
-    shaper.sent(length);
+  for (; n < most && (!limited || shaper.ready()); ++n) {
+    rte_mbuf* const m = ring[head++ & mask];
+    room[n] = m;
+    const std::uint32_t length = m->pkt_len - RTE_ETHER_HDR_LEN;
+    if (limited) shaper.sent(length);
     bytes += length;
   }
+  head_ = head;
   counters_.departures += n;
   counters_.departed_bytes += bytes;
   note_sojourn(now);
