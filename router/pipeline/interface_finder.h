@@ -5,7 +5,6 @@
 // belong to the port itself where a rule matches them (interfaces.h); other frames are refused.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -32,16 +31,19 @@ class InterfaceFinder {
   }
   // Finds the interface of any parsed frame with tags. kNoInterface: none.
   InterfaceIndex find(const std::uint8_t* frame, const ParsedPacket& h, PortIndex port) const;
-  // note() is called for each frame of a burst, at most kBurst; then count() updates all counters,
-  // prefetched meanwhile.
-  void note(InterfaceIndex interface, std::uint32_t bytes) {
-    if (counters_ == nullptr || interface < ports_) return;
-    counters_->expect_received(interface);
-    noted_[notes_++] = {interface, bytes};
+  // Counts a frame that leaves the burst.
+  void count(InterfaceIndex interface, std::uint32_t bytes) {
+    if (counters_ != nullptr && interface >= ports_) counters_->received(interface, bytes);
   }
-  void count() {
-    for (std::size_t i = 0; i < notes_; ++i) counters_->received(noted_[i].interface, noted_[i].bytes);
-    notes_ = 0;
+  // Counts the frames of a burst. Apart from the loop that parses them, which has no register left.
+  void count(const Burst& v) {
+    if (counters_ == nullptr) return;
+    InterfaceCounters& counters = *counters_;
+    const std::size_t ports = ports_, size = v.size;
+    for (std::size_t i = 0; i < size; ++i)
+      if (v.header[i].interface >= ports) counters.expect_received(v.header[i].interface);
+    for (std::size_t i = 0; i < size; ++i)
+      if (v.header[i].interface >= ports) counters.received(v.header[i].interface, v.mbuf[i]->pkt_len);
   }
   // On a trusted interface, sets the DSCP of an IP packet to that of its priority, if they differ.
   void take_priority(std::uint8_t* frame, ParsedPacket& h) const {
@@ -52,10 +54,6 @@ class InterfaceFinder {
  private:
   void take_priority_by_map(std::uint8_t* frame, ParsedPacket& h) const;
 
-  struct Note {
-    InterfaceIndex interface;
-    std::uint32_t bytes;
-  };
   const Snapshot* snapshot_ = nullptr;
   const Interfaces* interfaces_ = nullptr;
   const config::Config::Pcp* pcp_ = nullptr;
@@ -64,8 +62,6 @@ class InterfaceFinder {
   std::vector<std::uint8_t> any_protocol_;
   std::size_t ports_ = 0;
   InterfaceCounters* counters_;
-  std::size_t notes_ = 0;
-  std::array<Note, kBurst> noted_;
 };
 
 }  // namespace surety

@@ -88,7 +88,7 @@ void ParseStage::run(Burst& v, std::span<rte_mbuf* const> burst, PortIndex port)
   std::uint64_t bytes = 0;
   if (interfaces_.any_on(port)) {
     bytes = parse_singly<true>(v, burst, port);
-    interfaces_.count();
+    interfaces_.count(v);
   } else {
     const std::size_t eights = burst.size() / kEight * kEight;
     bytes = parse_eights(v, burst.first(eights), port);
@@ -210,7 +210,6 @@ template <bool kTags>
     return interfaces_.find(port, protocol, outer, inner);
   };
   if (!ordinary.tagged(frame, m->data_len, h, whose)) return false;
-  interfaces_.note(h.interface, m->pkt_len);
   interfaces_.take_priority(frame, h);
   return true;
 }
@@ -257,8 +256,10 @@ ParseOutcome ParseStage::keep_on_link(const ParseOutcome& parsed, const ParsedPa
   if (outcome.drop == DropReason::none && h.l3_offset != RTE_ETHER_HDR_LEN) {
     h.interface = interfaces_.find(frame, h, port);
     if (h.interface == kNoInterface) return disposal_.drop(m, port, DropReason::vlan_unknown), false;
-    interfaces_.note(h.interface, m->pkt_len);
-    if (outcome.forwards()) interfaces_.take_priority(frame, h);
+    if (outcome.forwards())
+      interfaces_.take_priority(frame, h);
+    else
+      interfaces_.count(h.interface, m->pkt_len);
   }
   if (outcome.forwards()) {
     icmp_ |= is_icmp(h);

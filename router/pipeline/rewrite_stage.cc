@@ -65,7 +65,8 @@ void RewriteStage::adopt(std::span<const MacAddress> macs) {
     decrement_ttl(ip, v6);
 }
 
-void RewriteStage::rewrite(Burst& v, std::size_t i, NextHopTable::Whole hop) const {
+[[gnu::always_inline]] inline void RewriteStage::rewrite(Burst& v, std::size_t i,
+                                                         NextHopTable::Whole hop) const {
   rewrite(v, i, hop.word);
   if (hop.word.tagged()) set_interface(v.mbuf[i], hop.interface(), hop.tags());
 }

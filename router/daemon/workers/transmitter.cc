@@ -139,17 +139,18 @@ std::uint64_t Transmitter::drop_oversized(Port& port) {
 // Frames of this router always have headroom. A removed interface may be counted as the one that has its
 // place now.
 void Transmitter::tag(Port& port) {
-  for (std::size_t i = port.begin; i < port.end; ++i) {
-    const rte_mbuf* const m = port.mbufs[i];
+  InterfaceCounters& counters = context_.interfaces;
+  const std::span<rte_mbuf* const> frames{port.mbufs.data() + port.begin, port.end - port.begin};
+  const PortIndex own = port.index;
+  for (const rte_mbuf* const m : frames) {
     if (!has_interface(m)) continue;
     rte_prefetch0(rte_pktmbuf_mtod(m, const void*));
-    context_.interfaces.expect_sent(interface_of(m, port.index));
+    counters.expect_sent(interface_of(m, own));
   }
-  for (std::size_t i = port.begin; i < port.end; ++i) {
-    rte_mbuf* const m = port.mbufs[i];
+  for (rte_mbuf* const m : frames) {
     if (!has_interface(m)) continue;
-    const InterfaceIndex interface = interface_of(m, port.index);
-    if (write_tags(m, priorities_, own_dscp_)) context_.interfaces.sent(interface, m->pkt_len);
+    const InterfaceIndex interface = interface_of(m, own);
+    if (write_tags(m, priorities_, own_dscp_)) counters.sent(interface, m->pkt_len);
   }
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Interfaces in the pipeline: whose a frame is, by its tags, and with which it leaves.
 #include "router/pipeline/interface_finder.h"
+
+#include <array>
+#include <memory>
+
 #include "tests/unit/router/pipeline/data_plane.h"
 
 namespace surety {
@@ -241,14 +245,22 @@ TEST(InterfacesInThePipeline, AreCountedOnTheirWayIn) {
   Bed d;
   InterfaceCounters counters;
   InterfaceFinder finder(d.snapshot, &counters);
-  finder.note(d.index(0), 60);
-  finder.note(0, 100);
-  finder.note(d.index(0), 40);
-  EXPECT_EQ(counters[d.index(0)].rx_bytes, 0u) << "not yet";
-  finder.count();
-  finder.count();
+  const auto v = std::make_unique<Burst>();
+  std::array<rte_mbuf, 3> frames{};
+  const std::array<InterfaceIndex, 3> interfaces{d.index(0), 0, d.index(0)};
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    frames[i].pkt_len = static_cast<std::uint32_t>(60 - 20 * i);
+    v->mbuf[i] = &frames[i];
+    v->header[i].interface = interfaces[i];
+  }
+  v->size = frames.size();
+  finder.count(*v);
   EXPECT_EQ(counters[d.index(0)].rx_packets, 2u);
-  EXPECT_EQ(counters[d.index(0)].rx_bytes, 100u);
+  EXPECT_EQ(counters[d.index(0)].rx_bytes, 80u);
+  finder.count(d.index(0), 100);
+  finder.count(0, 100);
+  EXPECT_EQ(counters[d.index(0)].rx_packets, 3u);
+  EXPECT_EQ(counters[d.index(0)].rx_bytes, 180u);
   EXPECT_EQ(counters[0].rx_bytes, 0u) << "the port has counters of its own";
 }
 
