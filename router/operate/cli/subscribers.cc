@@ -118,6 +118,11 @@ void add_subscribers(CLI::App& app, Action& action) {
   shown->add_option("--owner", asked->request.owner,
                     "only of this owner; `file`: those of the operator's own files");
   shown->add_flag("--json", asked->request.change.json, "for programs");
+
+  auto [one, named] =
+      adder.add("show", "Show a subscriber: its contracts, shaper and queues now", show_subscriber);
+  one->add_option("name", named->request.words, "its name")->required()->expected(1);
+  one->add_flag("--json", named->request.change.json, "for programs");
 }
 
 }  // namespace surety

@@ -21,6 +21,7 @@
 #include "config/text/outline.h"
 #include "config/text/regular_file.h"
 #include "router/operate/generations/site.h"
+#include "router/operate/observe/show.h"
 #include "router/operate/subscribers/shaped_devices.h"
 #include "router/operate/subscribers/subscriber_list.h"
 #include "router/process/human.h"
@@ -316,6 +317,35 @@ int list_subscribers(const SubscribersRequest& request, const ChangeContext& con
   return 0;
 } catch (const std::runtime_error& e) {
   context.err << "surety subscribers list: " << e.what() << '\n';
+  return 1;
+}
+
+int show_subscriber(const SubscribersRequest& request, const ChangeContext& context) try {
+  const std::string& name = request.words.at(0);
+  const Site site = find_site(request.change, context.client);
+  Rows rows = rows_in(site.file);
+  if (!rows.contains(name)) throw std::runtime_error("no subscriber is called " + config::quote(name));
+  Json all = in_json(rows.at(name));
+  std::string tables;
+  if (site.router) {
+    const Json contracts = context.client.table("contracts", site.name);
+    add_contracts(contracts, rows);
+    all = in_json(rows.at(name));
+    for (const auto& [what, key] :
+         {std::pair{"contracts", "customer"}, {"interfaces", "customer"}, {"queues", "interface"}}) {
+      std::vector<Json> its;
+      for (const Json& row :
+           what == std::string_view("contracts") ? contracts : context.client.table(what, site.name))
+        if (row.value(key, "") == name) its.push_back(row);
+      all[what] = its;
+      const ShownTable shows = shown(what, std::move(its));
+      if (!shows.lines.empty()) tables += '\n' + render(shows.columns, shows.lines);
+    }
+  }
+  context.out << (request.change.json ? all.dump(2) + '\n' : table({rows.at(name)}) + tables);
+  return 0;
+} catch (const std::runtime_error& e) {
+  context.err << "surety subscribers show: " << e.what() << '\n';
   return 1;
 }
 

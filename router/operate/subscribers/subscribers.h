@@ -39,5 +39,7 @@ int suspend_subscribers(const SubscribersRequest& request, const ChangeContext& 
 int resume_subscribers(const SubscribersRequest& request, const ChangeContext& context);
 // All subscribers of the router's file, or those named: plan, owner, place, and the state of their contracts.
 int list_subscribers(const SubscribersRequest& request, const ChangeContext& context);
+// One subscriber: its row of the list, and its rows of `surety show contracts`, `interfaces` and `queues`.
+int show_subscriber(const SubscribersRequest& request, const ChangeContext& context);
 
 }  // namespace surety

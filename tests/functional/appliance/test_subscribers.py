@@ -116,6 +116,16 @@ def test_a_list_with_a_mistake_changes_nothing(router, text, said):
     assert said in not_imported(router, text)
 
 
+def test_one_is_shown_with_all_it_has(router):
+    imported(router, COLUMNS + ACME + GLOBEX)
+    text = router.run("subscribers", "show", "globex").stdout
+    assert "lan 108" in text and "5 Mbit/s" in text and "acme" not in text, text
+    shown = json.loads(router.run("subscribers", "show", "globex", "--json").stdout)
+    assert (shown["plan"], shown["interfaces"][0]["shape_bytes_per_second"]) == ("silver", 625_000)
+    assert {row["interface"] for row in shown["queues"]} == {"globex"} and shown["contracts"] == []
+    assert "no subscriber is called `acm`" in router.refused("subscribers", "show", "acm")
+
+
 def test_a_short_list_removes_nobody(router):
     everybody = "".join(f"c{n},gold,lan,{n},\n" for n in range(1, 21))
     imported(router, COLUMNS + everybody)
