@@ -17,7 +17,7 @@ PACKAGES_TESTS=(
   dpdk bpftool curl jq openssl mandoc groff-base man-db zsh iputils-ping iputils-tracepath traceroute util-linux tcpdump tshark prometheus frr keepalived freeradius freeradius-rest freeradius-utils
   python3-scapy python3-yaml python3-jsonschema python3-pytest python3-pytest-xdist shellcheck
   python3-numpy python3-matplotlib python3-pil chromium fonts-dejavu-core dnsmasq-base udhcpc isc-dhcp-client isc-dhcp-relay
-  kea-dhcp4-server
+  kea-dhcp4-server python3-pynetbox
   debhelper lintian debootstrap systemd git
 )
 

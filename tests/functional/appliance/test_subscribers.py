@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`surety subscribers`: what other systems and hands change, and what is refused. test_interface_queues.py has it under load."""
+import http.server
 import json
 import subprocess
 import threading
+import urllib.parse
 
 import pytest
 
 from managed import Managed
-from router import SURETY
+from router import ROOT, SURETY
 
 COLUMNS = "name,plan,port,vlan,addresses\n"
 ACME, GLOBEX = "acme,gold,lan,107,203.0.113.1/30\n", "globex,silver,lan,108,203.0.113.5/30 2001:db8::1/64\n"
@@ -225,3 +227,69 @@ def test_the_operators_files_are_left_alone(router):
     assert "a file of the operator's" in refused("import", write(router, COLUMNS + ACME))
     (folder / "import.yaml").unlink()
     router.run("reload")
+
+
+class NetBox(http.server.BaseHTTPRequestHandler):
+    """The prefixes of NetBox's REST API, in pages."""
+    PAGE, prefixes = 60, ()
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        url = urllib.parse.urlsplit(self.path)
+        query = dict(urllib.parse.parse_qsl(url.query))
+        if url.path != "/api/ipam/prefixes/" or self.headers["Authorization"] != "Token secret":
+            return self.send_error(403)
+        found = [p for p in self.prefixes if p["status"]["value"] == query["status"] and query["tag"] in p["tags"]]
+        begin = int(query.get("offset", 0))
+        more = f"http://{self.headers['Host']}/api/ipam/prefixes/?" + urllib.parse.urlencode({**query, "limit": self.PAGE, "offset": begin + self.PAGE})
+        page = {"count": len(found), "next": more if begin + self.PAGE < len(found) else None, "results": found[begin:begin + self.PAGE]}
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps(page).encode())
+
+
+def in_netbox(prefix, tenant, vid=None, plan="gold", status="active", **fields):
+    return {"prefix": prefix, "tenant": tenant and {"slug": tenant, "name": tenant.title()}, "vlan": vid and {"vid": vid, "name": f"vlan {vid}"},
+            "status": {"value": status}, "tags": ["surety"], "custom_fields": {"plan": plan, **fields}}
+
+
+@pytest.fixture(scope="module")
+def netbox():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), NetBox) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+
+        def run(prefixes, token="secret"):
+            NetBox.prefixes = prefixes
+            return subprocess.run(["/usr/bin/python3", ROOT / "deploy/examples/netbox.py", f"http://127.0.0.1:{server.server_port}", "--port", "lan"],
+                                  env={"NETBOX_TOKEN": token}, capture_output=True, text=True, timeout=60)
+        yield run
+        server.shutdown()
+
+
+def test_subscribers_of_netbox(router, netbox):
+    lines = [in_netbox(f"203.0.{n}.0/30", f"c{n}", n) for n in range(1, 101)]
+    others = [in_netbox("2001:db8:1::/64", "c1", 1), in_netbox("198.51.100.0/31", "late", 200, plan="silver", suspended=True),
+              in_netbox("198.51.100.8/29", "initrode"), in_netbox("198.51.100.16/29", "initrode"), in_netbox("192.0.2.0/24", "gone", status="deprecated")]
+    done = netbox(lines + others)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert imported(router, done.stdout, "--owner", "netbox").stdout.startswith("102 added,")
+    rows = {row["name"]: row for row in listed(router, "--owner", "netbox")}
+    assert len(rows) == 102 and rows["c100-100"]["place"] == "lan 100" and rows["late-200"]["suspended"] and rows["late-200"]["plan"] == "silver"
+    assert "198.51.100.8/29" in rows["initrode"]["place"] and "198.51.100.16/29" in rows["initrode"]["place"]
+    routes = {row["prefix"] for row in json.loads(router.run("show", "routes", "--json").stdout)}
+    assert {"203.0.1.0/30", "2001:db8:1::/64", "198.51.100.0/31"} <= routes
+    assert "nothing to change" in imported(router, netbox(lines + others).stdout, "--owner", "netbox").stdout
+
+
+@pytest.mark.parametrize("prefixes, token, said", [
+    ([in_netbox("203.0.1.0/30", None, 1)], "secret", "203.0.1.0/30: it has no tenant"),
+    ([in_netbox("203.0.1.0/30", "c1", 1, plan=None)], "secret", "`plan` is empty"),
+    ([in_netbox("203.0.1.0/30", "c1", 1), in_netbox("203.0.2.0/30", "c1", 1, plan="silver")], "secret", "another prefix of c1-1 has another plan"),
+    ([], "stolen", "403"),
+], ids=["no tenant", "no plan", "two plans", "no access"])
+def test_a_mistake_in_netbox_prints_no_list(netbox, prefixes, token, said):
+    done = netbox(prefixes, token)
+    assert done.returncode == 1 and done.stdout == "" and said in done.stderr
