@@ -58,8 +58,10 @@ def main():
                 add(subscribers, record, where)
             except ValueError as mistake:
                 mistakes.append(f"{record.prefix}: {mistake}")
-    except (pynetbox.RequestError, requests.RequestException) as e:
+    except (pynetbox.ContentError, pynetbox.RequestError, requests.RequestException) as e:
         mistakes.append(f"{arguments.netbox}: {e}")
+    if not subscribers and not mistakes:
+        mistakes.append(f"no active prefix has the tag `{arguments.tag}`")
     if mistakes:
         sys.exit("\n".join(mistakes))
     print(json.dumps(subscribers, indent=1))

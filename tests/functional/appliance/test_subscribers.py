@@ -239,6 +239,11 @@ class NetBox(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         url = urllib.parse.urlsplit(self.path)
         query = dict(urllib.parse.parse_qsl(url.query))
+        if self.headers["Authorization"] == "Token late":
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html>log in</html>")
+            return None
         if url.path != "/api/ipam/prefixes/" or self.headers["Authorization"] != "Token secret":
             return self.send_error(403)
         found = [p for p in self.prefixes if p["status"]["value"] == query["status"] and query["tag"] in p["tags"]]
@@ -289,7 +294,9 @@ def test_subscribers_of_netbox(router, netbox):
     ([in_netbox("203.0.1.0/30", "c1", 1, plan=None)], "secret", "`plan` is empty"),
     ([in_netbox("203.0.1.0/30", "c1", 1), in_netbox("203.0.2.0/30", "c1", 1, plan="silver")], "secret", "another prefix of c1-1 has another plan"),
     ([], "stolen", "403"),
-], ids=["no tenant", "no plan", "two plans", "no access"])
+    ([], "late", "http://127.0.0.1:"),
+    ([in_netbox("203.0.1.0/30", "c1", 1, status="reserved")], "secret", "no active prefix has the tag `surety`"),
+], ids=["no tenant", "no plan", "two plans", "no access", "a page for people", "nothing"])
 def test_a_mistake_in_netbox_prints_no_list(netbox, prefixes, token, said):
     done = netbox(prefixes, token)
-    assert done.returncode == 1 and done.stdout == "" and said in done.stderr
+    assert done.returncode == 1 and done.stdout == "" and said in done.stderr and "Traceback" not in done.stderr
