@@ -79,7 +79,7 @@ def main():
     arguments = parser.parse_args()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for path in arguments.paths.split(","):
-            columns = list(pool.map(lambda p: per_packet(p, path, arguments.flows), arguments.programs))  # noqa: B023
+            columns = list(pool.map(lambda p: per_packet(p, path, arguments.flows), arguments.programs))
             print_table(path, columns, arguments.least)
 
 
