@@ -132,6 +132,14 @@ struct Interface {
   bool has_link() const { return prefixes.empty(); }  // false: hosts of a link
 };
 
+// An entry of `subscribers`, beside its interface.
+struct Subscriber {
+  std::size_t interface = 0;  // index into Config::interfaces
+  std::string plan;
+  std::string owner;  // owner of the included file that has it (owner_of()); empty: the operator
+  bool suspended = false;
+};
+
 struct NextHop {
   std::optional<IpAddress> via;             // none: connected through `port`; to IPv4 also by IPv6 (RFC 8950)
   std::optional<std::size_t> port;          // none: found through the addresses
@@ -350,6 +358,7 @@ struct Config {
   std::vector<Port> ports;
   std::vector<Group> groups;
   std::vector<Interface> interfaces;
+  std::vector<Subscriber> subscribers;  // in the order of their interfaces
   std::vector<Filter> filters;
   // The 802.1Q priority of tagged packets that leave, by DSCP; and for tagged ones that arrive by an
   // interface with `trust: core`, the DSCP: the first that `pcp:` names, where the packet's own has another

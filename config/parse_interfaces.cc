@@ -203,6 +203,10 @@ void read_subscriber(const Node& node, Interface& i, Places& places, Draft& draf
         draft.config.filters[*i.filter_in].name, i.name);
   if (plan.service)
     draft.subscriber_rules.push_back({draft.config.interfaces.size() - 1, *plan.service, node.mark});
+  draft.config.subscribers.push_back({.interface = draft.config.interfaces.size() - 1,
+                                      .plan = n ? n->text : "",
+                                      .owner = node.mark.file ? owner_of(*node.mark.file) : "",
+                                      .suspended = suspended});
 }
 
 Places places_at(Mark name) {
@@ -276,6 +280,8 @@ void read_subscribers(const Node& node, Draft& draft) {
                    read_subscriber(value, interface, places, draft);
                    draft.interface_places.push_back(std::move(places));
                  });
+  std::uint32_t& rows = draft.config.metrics.contracts;
+  rows = std::max(rows, static_cast<std::uint32_t>(draft.config.subscribers.size()));
 }
 
 void read_pcp(const Node& node, Draft& draft) {

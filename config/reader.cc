@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <unordered_map>
 
 #include "config/text/problems.h"
@@ -40,6 +41,10 @@ bool is_name(std::string_view s) {
          std::all_of(s.begin(), s.end(), [](char c) {
            return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.';
          });
+}
+
+std::string owner_of(const TextFile& file) {
+  return file.text.starts_with(kHeadOfOwner) ? std::filesystem::path(file.name).stem().string() : "";
 }
 
 MapReader::MapReader(const Node& node, std::string what, Problems& problems)

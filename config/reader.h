@@ -24,6 +24,11 @@ bool same_word(std::string_view text, std::string_view word);
 // Up to 63 letters, digits, `-`, `_` and `.`, the first a letter or a digit.
 bool is_name(std::string_view text);
 
+// The beginning of a file that `surety subscribers` has written.
+inline constexpr std::string_view kHeadOfOwner = "subscribers: {  # of owner ";
+// The owner of an included file, by its name; empty: the operator wrote it.
+std::string owner_of(const TextFile& file);
+
 class MapReader {
  public:
   // `what` the map is, with its article, for messages: "a port".

@@ -14,6 +14,7 @@
 #include "router/operate/observe/flow_watch.h"
 #include "router/operate/observe/reading_merge.h"
 #include "router/operate/observe/report.h"
+#include "router/operate/observe/subscriber_rows.h"
 #include "router/pipeline/snapshot.h"
 #include "router/process/version.h"
 
@@ -60,6 +61,7 @@ Observatory::View::View(const Snapshot& snapshot, WorkPlan plan)
       contracts(snapshot.config.metrics.contracts),
       interfaces(snapshot.interfaces),
       sold(std::make_shared<std::vector<config::Sale>>(config::sales(snapshot.config))),
+      subscribers(std::make_shared<std::vector<SubscriberReading>>(subscriber_rows(snapshot.config))),
       work(std::move(plan)) {}
 
 Observatory::Observatory(ForwardingPlane& plane, EventLog& events, std::string config_hash)
@@ -164,6 +166,7 @@ Reading Observatory::read() {
   const Time now = plane_.now();
   r.interfaces = interface_readings();
   r.sold = shown_.sold;
+  r.subscribers = shown_.subscribers;
   r.version = kVersion;
   r.config_hash = reloads_.config_hash;
   r.reloads = reloads_.successful;

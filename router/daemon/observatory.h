@@ -57,6 +57,7 @@ class Observatory {
     std::size_t contracts;        // the number of lines
     std::shared_ptr<const Interfaces> interfaces;
     std::shared_ptr<const std::vector<config::Sale>> sold;
+    std::shared_ptr<const std::vector<SubscriberReading>> subscribers;
     WorkPlan work;
   };
   // `plane` and `events` must outlive this object.

@@ -71,6 +71,18 @@ struct InterfaceReading {  // an interface with tags
   InterfaceCount counters;
 };
 
+struct SubscriberReading {
+  std::string name, plan, owner,
+      place;  // owner: `file` for the operator's own; place: a link, and tags or prefixes
+  bool suspended = false;
+  // Sums over its contracts (ContractReading).
+  double committed_bytes_per_second = 0, offered_bytes_per_second = 0, delivered_bytes_per_second = 0;
+  std::uint64_t demanding_seconds = 0, met_seconds = 0;
+  std::optional<bool> met;                       // false: one is violated; nullopt: none is demanding
+  std::optional<double> shape_bytes_per_second;  // towards it
+  InterfaceCount counters;
+};
+
 struct QueueReading {
   std::string port, name;
   std::string interface;    // owner of the queue; empty: the port
@@ -214,6 +226,8 @@ struct Reading {
   std::uint64_t mempool_available = 0, mempool_size = 0;
   std::shared_ptr<const std::vector<config::Sale>>
       sold;  // commitments of the configuration in force; nullptr: not known
+  // Subscribers of the configuration in force, without traffic (subscriber_rows.h); nullptr: not known.
+  std::shared_ptr<const std::vector<SubscriberReading>> subscribers;
   std::uint64_t reloads = 0, reload_failures = 0;
   bool last_reload_successful = true;
   std::optional<double> reload_seconds;  // duration of the last reload, successful or not

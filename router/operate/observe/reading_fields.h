@@ -25,6 +25,7 @@ extern const Table<AggregateReading> kAggregates;
 extern const Table<DomainReading> kDomains;
 extern const Table<WorkerRow> kWorkers;
 extern const Table<config::Sale> kCommitments;
+extern const Table<SubscriberReading> kSubscribers;
 extern const Table<SignalSenderReading> kSenders;
 extern const Table<SignalSourceReading> kSources;
 extern const Table<SignalPathReading> kPaths;

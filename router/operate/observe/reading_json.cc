@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "router/operate/observe/reading_fields.h"
+#include "router/operate/observe/subscriber_rows.h"
 
 namespace surety {
 namespace {
@@ -115,6 +116,7 @@ Json table(const Reading& r, std::string_view name) {
   if (name == "workers") return worker_rows(r);
   if (name == "stages") return stage_rows(r.stages);
   if (name == "commitments") return r.sold ? fields::kCommitments.json_rows(*r.sold) : Json::array();
+  if (name == "subscribers") return fields::kSubscribers.json_rows(subscriber_rows(r));
   return nullptr;
 }
 

@@ -20,9 +20,10 @@ namespace surety {
 
 using Json = nlohmann::ordered_json;  // keeps the order in which columns are written
 
-inline constexpr std::array<std::string_view, 16> kTables{
-    "router", "ports",      "interfaces", "queues",  "services",   "contracts", "filters", "flows",
-    "drops",  "exceptions", "aggregates", "domains", "signalling", "workers",   "stages",  "commitments",
+inline constexpr std::array<std::string_view, 17> kTables{
+    "router",     "ports",   "interfaces", "queues",      "services",    "contracts",
+    "filters",    "flows",   "drops",      "exceptions",  "aggregates",  "domains",
+    "signalling", "workers", "stages",     "commitments", "subscribers",
 };
 
 // Tables that are not from a reading: the owner of a TelemetryServer provides them.

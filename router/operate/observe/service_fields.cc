@@ -38,6 +38,10 @@ Json losses_of(const ContractReading& c) {
   return all;
 }
 
+Json state_of(const SubscriberReading& s) {
+  return s.suspended ? Json("suspended") : !s.met ? Json() : *s.met ? "conforms" : "violated";
+}
+
 Column met_now(std::string title, const std::string& path) {
   Column c = text(std::move(title), path);
   c.cell = [](const Json& row) {
@@ -184,6 +188,26 @@ const Table<Sale> kCommitments({.labels = "port group interface queue direction"
   {"", {}, {"UTILIZATION", utilization}},
   {"members", present(&Sale::members), {"PER MEMBER OF", count}},
 });
+
+using U = SubscriberReading;
+const Table<SubscriberReading> kSubscribers({
+  .columns = "name plan owner place state committed_bytes_per_second offered_bytes_per_second delivered_bytes_per_second conformance",
+}, {
+  {"name", &U::name, {"NAME", text}},
+  {"plan", &U::plan, {"PLAN", text}},
+  {"owner", &U::owner, {"OWNER", text}},
+  {"place", &U::place, {"PLACE", text}},
+  {"suspended", &U::suspended},
+  {"state", state_of, {"STATE", text}},
+  {"committed_bytes_per_second", &U::committed_bytes_per_second, {"COMMITTED", rate}},
+  {"offered_bytes_per_second", &U::offered_bytes_per_second, {"OFFERED", rate}},
+  {"delivered_bytes_per_second", &U::delivered_bytes_per_second, {"DELIVERED", rate}},
+  {"demanding_seconds", present(&U::demanding_seconds)},
+  {"met_seconds", [](const U& u) { return u.demanding_seconds > 0 ? Json(u.met_seconds) : Json(); }},
+  {"conformance", {}, {"CONFORMANCE", conformance}},
+  {"met", &U::met},
+  {"shape_bytes_per_second", &U::shape_bytes_per_second, {"SHAPE", rate}},
+}, counters<U>(InterfaceCount::table(), [](const U& u, auto member) { return u.counters.*member; }));
 // clang-format on
 
 }  // namespace surety::fields

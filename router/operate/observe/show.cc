@@ -47,6 +47,7 @@ Columns columns_of(std::string_view what) {
   if (what == "domains") return fields::kDomains.shown();
   if (what == "workers") return fields::kWorkers.shown();
   if (what == "commitments") return fields::kCommitments.shown();
+  if (what == "subscribers") return fields::kSubscribers.shown();
   if (what == "events")
     return {text("TIME", "time"), text("LEVEL", "level"), text("KIND", "kind"), text("EVENT", "text")};
   if (what == "routes")

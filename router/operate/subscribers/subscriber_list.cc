@@ -15,7 +15,7 @@
 namespace surety {
 namespace {
 
-constexpr std::string_view kHead = "subscribers: {  # of owner ", kTail = ", written by `surety subscribers`";
+constexpr std::string_view kTail = ", written by `surety subscribers`";
 constexpr std::string_view kPlans = "plans: {", kServices = "services: {";
 constexpr std::array<std::string_view, 13> kColumns = {
     "name",      "plan",     "port", "interface", "vlan",  "inner_vlan", "vlan_protocol",
@@ -165,11 +165,11 @@ SubscriberList SubscriberList::from_file_of_owner(std::string_view text) {
 }
 
 bool is_file_of_owner(std::string_view text) {
-  return text.starts_with(kHead);
+  return text.starts_with(config::kHeadOfOwner);
 }
 
 std::string SubscriberList::file_of(std::string_view owner) const {
-  std::string text = fmt::format("{}{}{}\n", kHead, owner, kTail);
+  std::string text = fmt::format("{}{}{}\n", config::kHeadOfOwner, owner, kTail);
   std::size_t line = 2;
   for (const Subscriber& s : all_) {
     for (; line < s.line; ++line) text += '\n';

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <ostream>
+#include <span>
 #include <stdexcept>
-#include <thread>
+#include <vector>
 
 #include "config/names.h"
 #include "config/parse.h"
@@ -21,10 +21,11 @@
 #include "config/text/outline.h"
 #include "config/text/regular_file.h"
 #include "router/operate/generations/site.h"
+#include "router/operate/observe/reading_fields.h"
 #include "router/operate/observe/show.h"
+#include "router/operate/observe/subscriber_rows.h"
 #include "router/operate/subscribers/shaped_devices.h"
 #include "router/operate/subscribers/subscriber_list.h"
-#include "router/process/human.h"
 
 namespace surety {
 namespace {
@@ -193,127 +194,34 @@ int change_named(const SubscribersRequest& request, const ChangeContext& context
   });
 }
 
-// A row of `list`: a subscriber, and the sums of its contracts.
-struct Row {
-  std::string name, plan, owner, place;
-  bool suspended = false;
-  double committed = 0, offered = 0, delivered = 0;  // bytes/s
-  std::optional<bool> met;                           // nullopt: no contract of it is demanding
-};
-
-std::string words_of(const config::Outline& entry, std::string_view key) {
-  const config::Outline* const o = entry.find(key);
-  return o == nullptr ? "" : o->words();
+// The rows of `surety show subscribers`: of the router, or without traffic if it does not run.
+std::vector<Json> rows_of(const Site& site, const ChangeContext& context) {
+  if (site.router) return context.client.table("subscribers", site.name).get<std::vector<Json>>();
+  const auto parsed = config::parse_file(site.file);
+  if (!parsed.ok())
+    throw std::runtime_error(fmt::format("{} has errors: `surety check` lists them", site.file.string()));
+  const auto rows = subscriber_rows(*parsed.config);
+  return fields::kSubscribers.json_rows(rows).get<std::vector<Json>>();
 }
 
-// A link, and tags or prefixes there.
-std::string place_of(const config::Outline& entry) {
-  const std::string port = words_of(entry, "port"), inner = words_of(entry, "inner_vlan");
-  std::string place = (port.empty() ? words_of(entry, "interface") : port) + ' ' + words_of(entry, "vlan");
-  if (!inner.empty()) place += '.' + inner;
-  for (const char c : words_of(entry, "prefixes"))
-    if (c != '[' && c != ']' && c != ',') place += c;
-  return place;
-}
-
-Row row_of(const config::Outline& entry) {
-  Row row;
-  row.name = entry.key;
-  row.plan = words_of(entry, "plan");
-  row.owner = "file";
-  row.place = place_of(entry);
-  const std::string suspended = words_of(entry, "suspended");
-  row.suspended = suspended == "true" || suspended == "yes" || suspended == "on";
-  return row;
-}
-
-using Rows = std::map<std::string, Row>;
-
-// Throws std::runtime_error if the configuration has errors.
-Rows rows_in(const std::filesystem::path& file) {
-  auto result = config::parse_file(file);
-  for (int tries = 0; tries < 20 && !result.ok(); ++tries) {  // another command is installing files
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    result = config::parse_file(file);
-  }
-  if (!result.ok())
-    throw std::runtime_error(fmt::format("{} has errors: `surety check` lists them", file.string()));
-  Rows rows;
-  if (const auto* const all = result.config->written->find("subscribers"))
-    for (const config::Outline& entry : all->below) rows.emplace(entry.key, row_of(entry));
-  for (const auto& [name, text] : result.tree.texts) {
-    if (!is_file_of_owner(text)) continue;
-    const SubscriberList list = SubscriberList::from_file_of_owner(text);
-    for (const Subscriber& s : list.all())
-      rows.at(s.name).owner = std::filesystem::path(name).stem().string();
-  }
-  return rows;
-}
-
-double number(const Json& row, const char* key) {
-  const auto at = row.find(key);
-  return at == row.end() || at->is_null() ? 0 : at->get<double>();
-}
-
-void add_contracts(const Json& contracts, Rows& rows) {
-  for (const Json& c : contracts) {
-    const auto row = rows.find(c.value("customer", ""));
-    if (row == rows.end()) continue;
-    row->second.committed += number(c, "committed_bytes_per_second");
-    row->second.offered += number(c, "offered_bytes_per_second");
-    row->second.delivered += number(c, "delivered_bytes_per_second");
-    if (const auto met = c.find("met"); met != c.end() && met->is_boolean())
-      row->second.met = row->second.met.value_or(true) && met->get<bool>();
-  }
-}
-
-std::string state_of(const Row& row) {
-  return row.suspended ? "suspended" : !row.met ? "" : *row.met ? "met" : "missed";
-}
-
-Json in_json(const Row& row) {
-  return {{"name", row.name},
-          {"plan", row.plan},
-          {"owner", row.owner},
-          {"place", row.place},
-          {"suspended", row.suspended},
-          {"committed_bytes_per_second", row.committed},
-          {"offered_bytes_per_second", row.offered},
-          {"delivered_bytes_per_second", row.delivered},
-          {"met", row.met ? Json(*row.met) : Json()}};
-}
-
-std::string table(const std::vector<Row>& rows) {
-  using Align = TextTable::Align;
-  TextTable t;
-  for (const char* const title : {"NAME", "PLAN", "OWNER", "PLACE", "STATE"}) t.column(title, Align::left);
-  for (const char* const title : {"COMMITTED", "OFFERED", "DELIVERED"}) t.column(title, Align::right);
-  for (const Row& r : rows)
-    t.row({r.name, r.plan, r.owner, r.place, state_of(r), human::rate(r.committed), human::rate(r.offered),
-           human::rate(r.delivered)});
-  return t.text();
+// The row with this name. Throws std::runtime_error if there is none.
+const Json& row_of(const std::string& name, const std::vector<Json>& rows) {
+  const auto row = std::ranges::find_if(rows, [&](const Json& r) { return r.value("name", "") == name; });
+  if (row == rows.end()) throw std::runtime_error("no subscriber is called " + config::quote(name));
+  return *row;
 }
 
 }  // namespace
 
 int list_subscribers(const SubscribersRequest& request, const ChangeContext& context) try {
-  const Site site = find_site(request.change, context.client);
-  Rows rows = rows_in(site.file);
-  if (site.router) add_contracts(context.client.table("contracts", site.name), rows);
-  std::vector<Row> chosen;
-  for (const std::string& name : request.words)
-    if (!rows.contains(name)) throw std::runtime_error("no subscriber is called " + config::quote(name));
-  for (auto& [name, row] : rows)
-    if ((request.words.empty() || std::ranges::find(request.words, name) != request.words.end()) &&
-        (!request.owner || row.owner == *request.owner))
-      chosen.push_back(row);
-  if (!request.change.json) {
-    context.out << table(chosen);
-    return 0;
-  }
-  Json all = Json::array();
-  for (const Row& row : chosen) all.push_back(in_json(row));
-  context.out << all.dump(2) << '\n';
+  std::vector<Json> rows = rows_of(find_site(request.change, context.client), context);
+  for (const std::string& name : request.words) row_of(name, rows);
+  std::erase_if(rows, [&](const Json& row) {
+    return (!request.words.empty() &&
+            std::ranges::find(request.words, row.value("name", "")) == request.words.end()) ||
+           (request.owner && row.value("owner", "") != *request.owner);
+  });
+  context.out << (request.change.json ? Json(rows).dump(2) + '\n' : render(columns_of("subscribers"), rows));
   return 0;
 } catch (const std::runtime_error& e) {
   context.err << "surety subscribers list: " << e.what() << '\n';
@@ -323,26 +231,19 @@ int list_subscribers(const SubscribersRequest& request, const ChangeContext& con
 int show_subscriber(const SubscribersRequest& request, const ChangeContext& context) try {
   const std::string& name = request.words.at(0);
   const Site site = find_site(request.change, context.client);
-  Rows rows = rows_in(site.file);
-  if (!rows.contains(name)) throw std::runtime_error("no subscriber is called " + config::quote(name));
-  Json all = in_json(rows.at(name));
-  std::string tables;
-  if (site.router) {
-    const Json contracts = context.client.table("contracts", site.name);
-    add_contracts(contracts, rows);
-    all = in_json(rows.at(name));
+  Json all = row_of(name, rows_of(site, context));
+  std::string text = render(columns_of("subscribers"), std::span(&all, 1));
+  if (site.router)
     for (const auto& [what, key] :
          {std::pair{"contracts", "customer"}, {"interfaces", "customer"}, {"queues", "interface"}}) {
       std::vector<Json> its;
-      for (const Json& row :
-           what == std::string_view("contracts") ? contracts : context.client.table(what, site.name))
+      for (const Json& row : context.client.table(what, site.name))
         if (row.value(key, "") == name) its.push_back(row);
       all[what] = its;
       const ShownTable shows = shown(what, std::move(its));
-      if (!shows.lines.empty()) tables += '\n' + render(shows.columns, shows.lines);
+      if (!shows.lines.empty()) text += '\n' + render(shows.columns, shows.lines);
     }
-  }
-  context.out << (request.change.json ? all.dump(2) + '\n' : table({rows.at(name)}) + tables);
+  context.out << (request.change.json ? all.dump(2) + '\n' : text);
   return 0;
 } catch (const std::runtime_error& e) {
   context.err << "surety subscribers show: " << e.what() << '\n';

@@ -126,7 +126,7 @@ def test_a_bng_accounts_and_a_plan_is_changed(router, radius):
         """The router has these subscribers."""
         wait_for(lambda: subscribers(router) == wanted)
 
-    ann, bob = ("silver", "radius", "lan 10.1.0.7/32"), ("gold", "radius", "lan 10.1.0.8/32 2001:db8:8::/56")
+    ann, bob = ("silver", "radius", "lan 10.1.0.7"), ("gold", "radius", "lan 10.1.0.8 2001:db8:8::/56")
     adapter = radius.start_adapter()
     assert radius.account("Start", "ann", "1", Framed_IP_Address="10.1.0.7")
     becomes({"ann": ann})
@@ -145,6 +145,6 @@ def test_a_bng_accounts_and_a_plan_is_changed(router, radius):
     becomes({"ann": ann})
     assert radius.account("Interim-Update", "ann", "1", Framed_IP_Address="10.1.0.7")
     assert radius.account("Start", "carl", "3", Framed_IP_Address="10.1.0.7")
-    becomes({"carl": ("silver", "radius", "lan 10.1.0.7/32")})
+    becomes({"carl": ("silver", "radius", "lan 10.1.0.7")})
     assert radius.say("disconnect", 3799, User_Name="carl")
     becomes({})

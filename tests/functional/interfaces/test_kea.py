@@ -141,12 +141,12 @@ def test_leases_are_subscribers_until_they_end(lab, router):
     claim = "82:0104" + b"eth1".hex()  # as if a relay said that it is the other one
     assert udhcpc(link, "eth0", "-x", claim, "-x", "hostname:eth1")
     [own] = addresses(link) - before
-    near = (f"{own}/32", link.mac("eth0").replace(":", ""), "home")
+    near = (own, link.mac("eth0").replace(":", ""), "home")
     becomes(near)
     with started(link, os.devnull, "dhcrelay", "-4", "-d", "-a", "-m", "replace", "-iu", "eth0", "-id", "eth1", "10.1.0.254"):
         far = udhcpc(lab.home)
         assert far and far.startswith("10.5.0.")
-        behind = (f"{far}/32", "eth1", "business")
+        behind = (far, "eth1", "business")
         becomes(near, behind)
         assert rate(lab, link, own) == pytest.approx(SHAPE["home"], rel=0.1)
         assert rate(lab, lab.home, far) == pytest.approx(SHAPE["business"], rel=0.1)

@@ -162,6 +162,31 @@ def test_a_customers_page(serve):
     assert page.complaints == []
 
 
+def test_ten_thousand_subscribers(serve):
+    states = ["conforms", "violated", "suspended", None]
+    rows = [{"name": f"s{n}", "plan": ["gold", "silver"][n % 2], "owner": "radius", "place": f"lan0 10.9.{n // 256}.{n % 256}/32", "suspended": n % 4 == 2,
+             "committed_bytes_per_second": 125_000.0, "offered_bytes_per_second": 1.0 * n, "delivered_bytes_per_second": 1.0 * n, "rx_bytes": n, "tx_bytes": n,
+             **({"state": states[n % 4]} if states[n % 4] else {})} for n in range(10_000)]
+    page = serve({"contracts": [contract("s9", 125)], "subscribers": rows})
+    wait_for(lambda: len(page.rows("subscribers")) == 200)
+    first = page.rows("subscribers")[0]
+    assert first["state"] == "violated" and (first["plan"], first["owner"], first["committed"]) == ("silver", "radius", "1 Mbit/s")
+    assert "and 9,800 more" in page.text("#subscribers")
+    silent = page.evaluate("[...document.querySelectorAll('#subscribers th button')].filter(({title}) => title.length < 20).map((b) => b.textContent)")
+    assert silent == []
+    page.sort("subscribers", "delivered")
+    assert page.rows("subscribers")[0]["subscriber"] == "s9999"
+    page.search("10.9.3.7/")
+    assert [row["subscriber"] for row in page.rows("subscribers")] == ["s775"]
+    page.search("")
+    page.evaluate("location.hash = '#customer=s2'")
+    wait_for(lambda: page.text("#customer .terms") == "plan gold, lan0 10.9.0.2/32, owner radius: suspended")
+    page.evaluate("location.hash = ''")
+    rows.clear()
+    page.until("!document.querySelector('#subscribers').checkVisibility()")
+    assert page.complaints == []
+
+
 def test_every_name_is_text(serve):
     rows = [contract(name, number, service=name, contract=name) for number, name in enumerate(HOSTILE)]
     page = serve({"router": [{"name": name, "version": name, "uptime_seconds": 1, "flows": 1, "routes": 1} for name in HOSTILE[:1]],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sections `groups`, `interfaces`, `plans`, `subscribers` and `pcp`, and what refers to interfaces. What is
 // wrong with them stands in tests/unit/broken/interface*.yaml.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 
 #include "config/address.h"
 #include "config/parse.h"
+#include "config/reader.h"
 
 namespace surety::config {
 namespace {
@@ -200,6 +202,35 @@ TEST(ParseSubscriber, IsAnInterfaceWithWhatItsPlanGives) {
   EXPECT_EQ(globex.source_check, Port::SourceCheck::strict);
   EXPECT_EQ(c.interfaces[3].hosts, 2u);
   EXPECT_FALSE(c.interfaces[3].shaper.rate || c.interfaces[3].queues || c.interfaces[3].filter_in);
+}
+
+TEST(ParseSubscriber, IsListedWithItsPlanAndOwner) {
+  Tree tree{.directory = "/etc", .file = "/etc/r.yaml", .texts = {}, .values = {}};
+  tree.texts["/etc/r.yaml"] = std::string(kPlans) +
+                              "version: 1\nports: {a: {device: null}}\n"
+                              "include: [radius.yaml, own.yaml]\n"
+                              "interfaces: {i: {port: a, vlan: 1}}\n"
+                              "subscribers: {acme: {plan: gold, port: a, vlan: 2, suspended: true}}\n";
+  tree.texts["/etc/radius.yaml"] =
+      std::string(kHeadOfOwner) + "radius\n\"bob\": {\"plan\": \"plain\", \"port\": \"a\", \"vlan\": 3}\n}\n";
+  tree.texts["/etc/own.yaml"] = "subscribers: {carol: {plan: gold, port: a, vlan: 4}}\n";
+  const auto result = parse_tree(tree);
+  ASSERT_TRUE(result.ok()) << result.diagnostics.front().format();
+  std::vector<std::string> all;
+  for (const Subscriber& s : result.config->subscribers)
+    all.push_back(fmt::format("{} {} {} {}", result.config->interfaces[s.interface].name, s.plan, s.owner,
+                              s.suspended));
+  EXPECT_THAT(all, ElementsAre("acme gold  true", "bob plain radius false", "carol gold  false"));
+}
+
+TEST(ParseSubscriber, HasRowsForItsContracts) {
+  std::string many =
+      "services: {s: {conditioner: none}}\nplans: {gold: {service: s}}\nsubscribers:\n"
+      "  c0: {plan: gold, port: a, vlan: 1}\n";
+  EXPECT_EQ(parsed(many).metrics.contracts, 1000u);
+  for (int n = 1; n <= 1000; ++n) many += fmt::format("  c{}: {{plan: gold, port: a, vlan: {}}}\n", n, n + 1);
+  EXPECT_EQ(parsed(many).metrics.contracts, 1001u);
+  EXPECT_EQ(parsed(many + "metrics: {contracts: 7}\n").metrics.contracts, 7u);
 }
 
 TEST(ParseSubscriber, HasARuleBehindThoseOfTheFile) {

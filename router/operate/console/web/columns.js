@@ -53,6 +53,11 @@ const contract = [
 const COLUMNS = {
   contracts: [{...text('customer'), link: ({customer}) => recording ? null : customerLink(customer)}, ...contract],
   plan: contract,
+  subscribers: [
+    {...text('name', 'subscriber'), link: ({name}) => customerLink(name)}, text('plan'), text('owner'), text('place'),
+    {...text('state'), css: ({state}) => state === 'violated' ? 'bad' : ''}, bars, sinceStart, ...rates,
+    number('rx_bytes_per_second', 'received'), number('tx_bytes_per_second', 'sent'), number('shape_bytes_per_second', 'shaper'),
+  ],
   day: [
     text('hour'), text('service'), text('contract'), sinceStart, number('demanding_seconds'),
     {...number('violated_seconds'), css: (row) => row.violated_seconds ? 'bad' : ''}, heldBack, number('delivered_bytes', 'delivered'),

@@ -64,16 +64,17 @@ function violationsOf(events, customer) {
 }
 
 class CustomerPage {
-  static TABLES = ['contracts', 'interfaces', 'events', 'history'];
+  static TABLES = ['contracts', 'interfaces', 'subscribers', 'events', 'history'];
 
   constructor(source) {
     this.source = source;
     this.name = element('h2');
+    this.terms = element('p', 'terms');
     this.cards = new Cards(true);
     this.parts = [this.part('plan', 'Up and down'), this.part('violations', 'Last violations'), this.part('day', 'The last 24 hours')];
     const back = element('a', '', '‹ all customers');
     back.href = '#';
-    this.element = element('div', '', element('p', '', back), this.name, ...this.parts.map(({element: made}) => made));
+    this.element = element('div', '', element('p', '', back), this.name, this.terms, ...this.parts.map(({element: made}) => made));
     this.element.id = 'customer';
     this.parts[0].element.append(this.cards.element);
   }
@@ -95,6 +96,8 @@ class CustomerPage {
     const of = (rows) => (rows ?? []).filter((row) => row.customer === customer);
     const rows = of(customerRows(source, source.tables.contracts ?? []));
     setText(this.name, customer);
+    const subscriber = source.tables.subscribers?.find(({name}) => name === customer);
+    setText(this.terms, subscriber ? `plan ${subscriber.plan}, ${subscriber.place}, owner ${subscriber.owner}${subscriber.suspended ? ': suspended' : ''}` : '');
     const [plan, violations, day] = this.parts;
     plan.show(rows, 'This customer has no contract in use and no shaper now.');
     violations.show(violationsOf(source.tables.events ?? [], customer), 'None among the events that the router keeps.');

@@ -53,6 +53,7 @@ const SECTIONS = [
   {name: 'contracts', title: 'Customers', sort: recording ? {key: 'end_to_end', down: true} : {key: 'met', down: false},
     rows: (rows, source) => customerRows(source, rows),
     cards: (source, name, rows) => rateCards(source, name, rows.filter(({shaper}) => !shaper)), also: ['interfaces', 'history'], open: true},
+  {name: 'subscribers', title: 'Subscribers', sort: {key: 'state', down: true}, open: true, ifAny: true},
   {name: 'services', title: 'Services', cards: (source, ...rest) => source.tables.contracts?.length ? [] : rateCards(source, ...rest), open: true},
   {name: 'queues', title: 'Queues', cards: queueCards, open: true, recordedElsewhere: true},
   {name: 'domains', title: 'Alpha', cards: together('alpha', 'alpha_ratio', '_ratio'), open: true, recordedElsewhere: true},
@@ -131,6 +132,7 @@ class Section {
   show(search) {
     if (!this.shown) return;
     const rows = this.source.tables[this.name];
+    this.element.hidden = Boolean(this.ifAny && !rows?.length);
     setText(this.note, this.about(rows));
     const some = rows && this.rows ? this.rows(rows, this.source) : rows ?? [];
     this.table.show(some, search);

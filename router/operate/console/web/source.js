@@ -12,6 +12,7 @@ const RATES = {
   ports: {rx_bytes: 'rx_bytes_per_second', tx_bytes: 'tx_bytes_per_second', rx_packets: 'rx_packets_per_second',
     tx_packets: 'tx_packets_per_second'},
   interfaces: {rx_bytes: 'rx_bytes_per_second', tx_bytes: 'tx_bytes_per_second'},
+  subscribers: {rx_bytes: 'rx_bytes_per_second', tx_bytes: 'tx_bytes_per_second'},
   drops: {packets: 'packets_per_second'},
 };
 
@@ -25,7 +26,7 @@ const REMEMBERED = {
 };
 
 // Seconds between requests for a table; 1 for the others.
-const EVERY_SECONDS = {interfaces: 5, history: 60};
+const EVERY_SECONDS = {interfaces: 5, subscribers: 5, history: 60};
 
 class Router {
   constructor() {

@@ -217,6 +217,19 @@ TEST(ReadingJson, SoldInBothDirections) {
   EXPECT_EQ(table(Reading{}, "commitments"), Json::array());
 }
 
+TEST(ReadingJson, SubscribersWithTheirState) {
+  const Json rows = sample("subscribers");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0], Json::parse(R"({
+    "name": "acme", "plan": "gold", "owner": "radius", "place": "lan0 107", "suspended": false, "state": "violated",
+    "committed_bytes_per_second": 500000.0, "offered_bytes_per_second": 600000.0, "delivered_bytes_per_second": 450000.0,
+    "demanding_seconds": 60, "met_seconds": 45, "met": false, "shape_bytes_per_second": 625000.0,
+    "rx_packets": 0, "rx_bytes": 0, "tx_packets": 0, "tx_bytes": 0})"));
+  EXPECT_EQ(rows[1]["state"], "suspended");
+  EXPECT_FALSE(rows[1].contains("met") || rows[1].contains("demanding_seconds"));
+  EXPECT_EQ(table(Reading{}, "subscribers"), Json::array());
+}
+
 TEST(SojournQuantile, IsTheUpperBoundOfTheBucket) {
   SojournHistogram h;
   EXPECT_EQ(sojourn_quantile(h, 0.5), std::nullopt);

@@ -228,6 +228,19 @@ inline Reading sample_reading() {
   homes.way = Sale::Way::down;
   homes.sold = Rate::bits_per_second(8'000'000);
   r.sold = std::make_shared<std::vector<Sale>>(std::vector{queue, homes});
+  r.subscribers = std::make_shared<std::vector<SubscriberReading>>(
+      std::vector{SubscriberReading{.name = "acme",
+                                    .plan = "gold",
+                                    .owner = "radius",
+                                    .place = "lan0 107",
+                                    .shape_bytes_per_second = 625'000,
+                                    .counters = {}},
+                  SubscriberReading{.name = "initech",
+                                    .plan = "gold",
+                                    .owner = "file",
+                                    .place = "lan0 2001:db8::/56",
+                                    .suspended = true,
+                                    .counters = {}}});
   r.signalling = sample_signalling();
   r.icmp_errors = {{.name = "time_exceeded", .help = "said so", .count = 4}};
   r.netlink_defects = {{.name = "cut", .help = "too short", .count = 2}};

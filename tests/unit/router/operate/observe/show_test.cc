@@ -209,7 +209,7 @@ TEST_F(Show, ListsTheTablesWhenThereIsNoSuchOne) {
   EXPECT_EQ(err_.str(),
             "surety show: no table is called prefixes: choose one of router, ports, interfaces, queues, "
             "services, contracts, filters, flows, drops, exceptions, aggregates, domains, signalling, "
-            "workers, stages, commitments, events, routes, neighbors\n");
+            "workers, stages, commitments, subscribers, events, routes, neighbors\n");
 }
 
 }  // namespace
