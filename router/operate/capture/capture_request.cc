@@ -44,6 +44,7 @@ void add_reasons(std::string_view names, CaptureWish& wish) {
 }
 
 void want_interface(InterfaceIndex i, CaptureWish& wish) {
+  if (!wish.known->prefixes(i).empty()) return wish.hosts.push_back(i);
   wish.interfaces.resize(std::max<std::size_t>(wish.interfaces.size(), i + 1u));
   wish.interfaces[i] = 1;
 }
@@ -63,7 +64,7 @@ bool find_interface(std::string_view name, CaptureWish& wish) {
     const auto i = static_cast<InterfaceIndex>(n);
     if (all.exists(i) && (all.name(i) == name || all.name(all[i].link) == name)) want_interface(i, wish);
   }
-  return !wish.interfaces.empty();
+  return !wish.interfaces.empty() || !wish.hosts.empty();
 }
 
 bool find_customer(std::string_view name, CaptureWish& wish) {
@@ -71,7 +72,7 @@ bool find_customer(std::string_view name, CaptureWish& wish) {
   for (std::size_t n = all.ports(); n < all.size(); ++n)
     if (const auto i = static_cast<InterfaceIndex>(n); all.exists(i) && all.customer(i) == name)
       want_interface(i, wish);
-  return !wish.interfaces.empty();
+  return !wish.interfaces.empty() || !wish.hosts.empty();
 }
 
 void find_place(const std::string& name, CaptureRequest& r) {

@@ -149,6 +149,10 @@ Arrival arrival_of(const Question& q, const config::Config& config, const Interf
     if (i >= config.ports.size()) {
       if (q.vlan || q.inner_vlan)
         refuse(fmt::format("interface {} has its own VLAN: leave `vlan` out", q.place));
+      if (const auto& own = interfaces.prefixes(index);
+          !own.empty() && std::ranges::none_of(own, [&](const Prefix& p) { return p.contains(q.source); }))
+        refuse(fmt::format("{} is no address of {}: such a packet arrives by {}", to_string(q.source),
+                           q.place, interfaces.name(record.within)));
       return {record.port, record.tags};
     }
     if (q.vlan.value_or(0) == 0) return {record.port, {}};

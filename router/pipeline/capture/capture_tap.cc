@@ -28,6 +28,12 @@ std::span<const std::uint8_t> frame_of(const rte_mbuf* m) {
   return {rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len};
 }
 
+// Without prefixes: any address.
+bool contains(const std::vector<Prefix>& prefixes, const IpAddress& address) {
+  return prefixes.empty() ||
+         std::ranges::any_of(prefixes, [&](const Prefix& p) { return p.contains(address); });
+}
+
 }  // namespace
 
 CaptureTap::CaptureTap(std::shared_ptr<const CaptureWish> wish, Time now)
@@ -53,16 +59,22 @@ void CaptureTap::dropped(const rte_mbuf* m, std::uint8_t port, DropReason reason
 bool CaptureTap::is_wanted(std::span<const std::uint8_t> frame, std::uint8_t port) const {
   const bool all = (wish_->ports >> port & 1) != 0;
   if (all && wish_->matches_all) return true;
-  if (!all && wish_->interfaces.empty()) return false;
+  if (!all && wish_->interfaces.empty() && wish_->hosts.empty()) return false;
   const FrameFields f = fields_of(frame);
-  if (!all) {
-    InterfaceIndex i = port;
-    if (f.vlan != 0) i = wish_->known->find(port, f.tag_protocol, f.vlan, f.inner_vlan);
-    if (i == kNoInterface && f.tag_protocol == kCustomerTag)  // some devices forget which it was
-      i = wish_->known->find(port, kServiceTag, f.vlan, f.inner_vlan);
-    if (i >= wish_->interfaces.size() || wish_->interfaces[i] == 0) return false;
-  }
-  return wish_->matches_all || matches(wish_->match, f);
+  return (all || is_of_interface(f, port)) && (wish_->matches_all || matches(wish_->match, f));
+}
+
+bool CaptureTap::is_of_interface(const FrameFields& f, std::uint8_t port) const {
+  const Interfaces& known = *wish_->known;
+  InterfaceIndex i = port;
+  if (f.vlan != 0) i = known.find(port, f.tag_protocol, f.vlan, f.inner_vlan);
+  if (i == kNoInterface && f.tag_protocol == kCustomerTag)  // some devices forget which it was
+    i = known.find(port, kServiceTag, f.vlan, f.inner_vlan);
+  if (i < wish_->interfaces.size() && wish_->interfaces[i] != 0) return true;
+  return f.ip && std::ranges::any_of(wish_->hosts, [&](InterfaceIndex host) {
+           return known[host].within == i && (contains(known.prefixes(host), f.ip->source) ||
+                                              contains(known.prefixes(host), f.ip->destination));
+         });
 }
 
 void CaptureTap::copy(const rte_mbuf* m, std::uint8_t port, pcapng::Direction direction, DropReason reason) {
@@ -122,12 +134,6 @@ std::optional<FrameFields::Ip> read_v6(Octets b) {
 bool within(const config::PortRange& range, bool known, std::uint16_t port) {
   if (range == config::PortRange{}) return true;
   return known && range.from <= port && port <= range.to;
-}
-
-bool contains(const std::vector<Prefix>& prefixes, const IpAddress& address) {
-  return prefixes.empty() || std::ranges::any_of(prefixes, [&](const Prefix& p) {
-           return p.address.is_v6() == address.is_v6() && p.contains(address);
-         });
 }
 
 }  // namespace

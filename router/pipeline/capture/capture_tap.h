@@ -51,6 +51,7 @@ struct CaptureWish {
   std::bitset<kDropReasons> reasons{};     // reasons of drops
   std::uint32_t ports = 0;                 // one bit each: all frames of these ports
   std::vector<std::uint8_t> interfaces{};  // indexed by interface: frames with their tags
+  std::vector<InterfaceIndex> hosts{};     // interfaces known by addresses: frames of these, on their link
   std::shared_ptr<const Interfaces> known{};
   config::Match match{};
   bool matches_all = true;
@@ -78,6 +79,7 @@ class CaptureTap {
 
  private:
   bool is_wanted(std::span<const std::uint8_t> frame, std::uint8_t port) const;
+  bool is_of_interface(const FrameFields& fields, std::uint8_t port) const;
   void copy(const rte_mbuf* m, std::uint8_t port, pcapng::Direction direction, DropReason reason);
   static void add(std::atomic<std::uint64_t>& counter) {
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

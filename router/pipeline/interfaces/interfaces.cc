@@ -79,6 +79,7 @@ void Interfaces::place_ports(const config::Config& config) {
 Interfaces::Block Interfaces::block_of(const config::Interface& i) {
   return {.name = i.name,
           .customer = i.customer,
+          .prefixes = i.prefixes,
           .port = i.port,
           .first_inner = i.first_inner,
           .count = 1 + i.members()};
@@ -201,6 +202,12 @@ const std::string& Interfaces::customer(InterfaceIndex i) const {
   if (i < ports_.size()) return ports_[i];
   const std::uint16_t definition = records_[i].definition;
   return definition == kNoInterface ? kNobody : blocks_[definition].customer;
+}
+
+const std::vector<Prefix>& Interfaces::prefixes(InterfaceIndex i) const {
+  static const std::vector<Prefix> kNone;
+  const bool by_address = exists(i) && records_[i].within != kNoInterface;
+  return by_address ? blocks_[records_[i].definition].prefixes : kNone;
 }
 
 std::size_t Interfaces::bytes() const {

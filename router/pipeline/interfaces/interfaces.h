@@ -121,6 +121,8 @@ class Interfaces {
   bool exists(InterfaceIndex i) const { return i < records_.size() && records_[i].live; }
   // The customer of its contracts (`customer:`).
   const std::string& customer(InterfaceIndex i) const;
+  // The addresses that it is known by; empty: it has a link of its own.
+  const std::vector<Prefix>& prefixes(InterfaceIndex i) const;
   std::size_t bytes() const;
 
  private:
@@ -128,6 +130,7 @@ class Interfaces {
   struct Block {
     std::string name;
     std::string customer;
+    std::vector<Prefix> prefixes;
     std::size_t port;
     std::uint16_t first_inner;
     InterfaceIndex first = 0;

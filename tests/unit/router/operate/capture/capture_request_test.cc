@@ -15,7 +15,9 @@ struct CaptureRequestTest : testing::Test {
       test::configured("version: 1\nrouter: {name: r}\nports: {lan: {}, wan: {trust: core}}\n"
                        "interfaces:\n  acme: {port: lan, vlan: 107, customer: a}\n  acme2: {port: lan, vlan: "
                        "108, customer: a}\n"
-                       "  homes: {port: lan, vlan: 200, inner_vlan: 1-3}\n"));
+                       "  homes: {port: lan, vlan: 200, inner_vlan: 1-3}\n"
+                       "services: {s: {conditioner: none}}\nplans: {p: {service: s}}\n"
+                       "subscribers: {bob: {plan: p, port: lan, prefixes: 10.1.0.7}}\n"));
   CaptureRequest parse(const std::string& text) { return parse_capture(text, interfaces); }
   std::vector<std::string> named(const std::string& text) {
     std::vector<std::string> names;
@@ -40,6 +42,7 @@ TEST_F(CaptureRequestTest, IsOfAPortAnInterfaceOrACustomer) {
   EXPECT_EQ(named("acme"), (std::vector<std::string>{"acme"}));
   EXPECT_EQ(named("a"), (std::vector<std::string>{"acme", "acme2"}));
   EXPECT_EQ(parse("a").what, "customer a");
+  EXPECT_EQ(parse("bob").wish.hosts, std::vector{interfaces->of_definition(3)}) << "known by its address";
   EXPECT_EQ(named("homes.2"), (std::vector<std::string>{"homes.2"}));
   EXPECT_THAT(named("homes"), testing::IsSupersetOf({"homes.1", "homes.2", "homes.3"}));
 }

@@ -68,7 +68,10 @@ struct QuestionPlace : testing::Test {
       "version: 1\nrouter: {name: r}\nports: {lan: {}, wan: {trust: core}}\n"
       "interfaces:\n  acme: {port: lan, vlan: 107}\n  s: {port: wan, vlan: 9, vlan_protocol: 802.1ad}\n"
       "  old: {port: wan, vlan: 10, vlan_protocol: '0x9100'}\n"
-      "  homes: {port: lan, vlan: 200, inner_vlan: 1-9, vlan_protocol: 802.1ad}\n");
+      "  homes: {port: lan, vlan: 200, inner_vlan: 1-9, vlan_protocol: 802.1ad}\n"
+      "services: {s: {conditioner: none}}\nplans: {p: {service: s}}\n"
+      "subscribers: {bob: {plan: p, interface: acme, prefixes: 10.1.0.0/30}, eve: {plan: p, port: lan, "
+      "prefixes: 10.9.0.7}}\n");
   Interfaces interfaces{config};
   Arrival at(const std::string& place) {
     return arrival_of(parse_question(place + " " + kFlow), config, interfaces);
@@ -90,6 +93,7 @@ TEST_F(QuestionPlace, IsAPortOrAnInterface) {
   EXPECT_EQ(at("homes.8").tags, VlanTags(kServiceTag, 200, 8));
   const Question q = parse_question(std::string("wan vlan=9 ") + kFlow);
   EXPECT_EQ(arrival_of(q, config, interfaces).tags, VlanTags(kServiceTag, 9, 0));
+  EXPECT_EQ(at("bob").tags, VlanTags(kCustomerTag, 107, 0)) << "a subscriber on the link of another";
   EXPECT_EQ(at("old").tags, VlanTags(0x9100, 10, 0));
   EXPECT_EQ(at("wan vlan=10").tags, VlanTags(0x9100, 10, 0));
   EXPECT_EQ(at("wan vlan=11").tags, VlanTags(kCustomerTag, 11, 0));
@@ -98,6 +102,7 @@ TEST_F(QuestionPlace, IsAPortOrAnInterface) {
 TEST_F(QuestionPlace, SaysWhyItIsNone) {
   EXPECT_THAT(refusal("lab"), HasSubstr("no port or interface is called lab"));
   EXPECT_THAT(refusal("homes"), HasSubstr("homes.1"));
+  EXPECT_EQ(refusal("eve"), "10.1.0.1 is no address of eve: such a packet arrives by lan");
   EXPECT_THAT(refusal("acme vlan=107"), HasSubstr("leave `vlan` out"));
 }
 

@@ -92,6 +92,26 @@ TEST_F(CaptureTapTest, OfInterfacesWhatHasTheirTags) {
   EXPECT_EQ(captured(), 3u);
 }
 
+TEST_F(CaptureTapTest, OfHostsOfALinkWhatIsFromThemOrToThem) {
+  wish.known = std::make_shared<const Interfaces>(
+      configured(std::string(kYaml) +
+                 "  tag: {port: lan, vlan: 7}\nservices: {s: {conditioner: none}}\nplans: {p: {service: s}}\n"
+                 "subscribers:\n  here: {plan: p, port: lan, prefixes: 10.1.0.0/31}\n"
+                 "  there: {plan: p, interface: tag, prefixes: 10.3.0.1}\n"));
+  const Interfaces& known = *wish.known;
+  wish.hosts = {known.of_definition(3), known.of_definition(4)};
+  constexpr std::uint32_t kHere = 0x0a010001, kThere = 0x0a030001, kElse = 0x0a020001;
+  pass(udp_frame({.source = kHere, .destination = kElse}), 0, Direction::inbound);
+  pass(udp_frame({.source = kElse, .destination = kHere}), 0, Direction::outbound);
+  pass(udp_frame({.source = kElse, .destination = kThere, .vlan = 7}), 0, Direction::outbound);
+  EXPECT_EQ(captured(), 3u);
+  pass(udp_frame({.source = kElse, .destination = kElse}), 0, Direction::inbound);
+  pass(udp_frame({.source = kHere, .destination = kElse}), 1, Direction::inbound);
+  pass(udp_frame({.source = kHere, .destination = kElse, .vlan = 7}), 0, Direction::inbound);
+  pass(udp_frame({.source = kElse, .destination = kThere}), 0, Direction::outbound);
+  EXPECT_EQ(captured(), 0u) << "of others, or on another link";
+}
+
 TEST_F(CaptureTapTest, OfDropsThoseWithTheirReasonsAndWhatMatches) {
   wish.drops = true;
   wish.reasons.reset();
