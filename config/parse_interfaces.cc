@@ -195,12 +195,6 @@ void read_subscriber(const Node& node, Interface& i, Places& places, Draft& draf
   if (map.read("suspended", suspended) && suspended)
     i.filter_in = i.filter_out = filter_of_suspended(draft, map.at("suspended"));
   places.shape = map.at("plan");
-  if (prefixes && i.filter_in)
-    draft.problems.warning(
-        map.at(suspended ? "suspended" : "plan"),
-        "filter `{}` has no effect on packets from {}, which is known by its prefixes: a filter of "
-        "its port or interface has",
-        draft.config.filters[*i.filter_in].name, i.name);
   if (plan.service)
     draft.subscriber_rules.push_back({draft.config.interfaces.size() - 1, *plan.service, node.mark});
   draft.config.subscribers.push_back({.interface = draft.config.interfaces.size() - 1,

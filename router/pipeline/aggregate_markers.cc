@@ -16,7 +16,7 @@ AggregateMarkers::Set AggregateMarkers::configured(const Snapshot& snapshot, Por
                                                    std::uint64_t seed) {
   struct OfClass {
     std::vector<std::pair<Prefix, std::uint32_t>> prefixes;
-    std::uint32_t rest = AggregateSources::kNone;
+    std::uint32_t rest = PrefixMap::kNone;
   };
   const PortTree* const tree = snapshot.queues[port].tree.get();
   std::vector<OfClass> classes(tree != nullptr ? tree->slots() : snapshot.queues[port].classes.size());
@@ -62,8 +62,8 @@ void AggregateMarkers::adopt(Set& fresh, Time now) {
 void AggregateMarkers::find_classes() {
   by_source_ = false;
   for (std::size_t c = 0; c < set_.whole.size(); ++c) {
-    const AggregateSources& sources = set_.sources[c];
-    const bool alone = sources.empty() && sources.rest() != AggregateSources::kNone;
+    const PrefixMap& sources = set_.sources[c];
+    const bool alone = sources.empty() && sources.rest() != PrefixMap::kNone;
     set_.whole[c] = alone ? &set_.aggregates[sources.rest()] : nullptr;
     by_source_ |= !sources.empty();
   }
@@ -95,11 +95,11 @@ void AggregateMarkers::mark(Aggregate& a, ClassRun& run, Time now) {
 }
 
 void AggregateMarkers::mark_by_source(ClassRun& run, Time now) {
-  const AggregateSources& sources = set_.sources[run.class_index];
+  const PrefixMap& sources = set_.sources[run.class_index];
   if (sources.empty()) return;
   const auto aggregate_of = [&](const Packet& p) {
     const std::uint32_t place = sources.of(source_of(egress_ip(p)));
-    return place == AggregateSources::kNone ? nullptr : &set_.aggregates[place];
+    return place == PrefixMap::kNone ? nullptr : &set_.aggregates[place];
   };
   mark_each(run, aggregate_of, now);
 }

@@ -15,7 +15,7 @@
 #include "router/pipeline/class_split.h"
 #include "router/pipeline/counters.h"
 #include "router/pipeline/packet_disposal.h"
-#include "router/pipeline/routes/aggregate_sources.h"
+#include "router/pipeline/routes/prefix_map.h"
 #include "router/pipeline/snapshot.h"
 
 namespace surety {
@@ -32,7 +32,7 @@ class AggregateMarkers {
   };
   struct Set {
     std::vector<Aggregate> aggregates;
-    std::vector<AggregateSources> sources;  // indexed by class
+    std::vector<PrefixMap> sources;  // indexed by class
     // Indexed by class: the aggregate of the whole class; nullptr: none, or several. find_classes() sets it.
     std::vector<Aggregate*> whole;
   };

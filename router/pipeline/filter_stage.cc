@@ -52,7 +52,7 @@ std::uint64_t FilterStage::asked_always(const Burst& v, PortIndex port) const {
     return 0;
   std::uint64_t asked = 0;
   for (std::size_t i = 0; i < v.size; ++i) {
-    const std::uint16_t filter = arrived_by(v, i).filter_in;
+    const std::uint16_t filter = snapshot_->host_filters.filter_in(v.header[i]);
     if (filter == kNoFilter) continue;
     if (v.header[i].fragment || snapshot_->filters[filter].each_packet()) asked |= bit(i);
   }
@@ -61,7 +61,7 @@ std::uint64_t FilterStage::asked_always(const Burst& v, PortIndex port) const {
 
 std::uint64_t FilterStage::refused(const Burst& v, std::uint64_t asked) {
   Choice filters;
-  for (std::size_t i = 0; i < v.size; ++i) filters[i] = arrived_by(v, i).filter_in;
+  for (std::size_t i = 0; i < v.size; ++i) filters[i] = snapshot_->host_filters.filter_in(v.header[i]);
   return judge(v, filters, asked);
 }
 

@@ -87,9 +87,6 @@ class FilterStage {
   std::uint16_t filter_out(const Burst& v, std::size_t i) const {
     return (*snapshot_->interfaces)[next_hops_.get(v.next_hop(i)).interface].filter_out;
   }
-  const InterfaceRecord& arrived_by(const Burst& v, std::size_t i) const {
-    return (*snapshot_->interfaces)[v.header[i].interface];
-  }
   void find_asked();
   std::uint64_t judge(const Burst& v, const Choice& filters, std::uint64_t asked);
   std::uint64_t judge_same(const Burst& v, const Choice& filters, std::uint64_t& asked);

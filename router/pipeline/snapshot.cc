@@ -111,6 +111,7 @@ Snapshot::Snapshot(config::Config c, const Snapshot* before)
           std::make_shared<const Interfaces>(config, before == nullptr ? nullptr : before->interfaces.get())),
       classifier(config, before == nullptr ? nullptr : &before->classifier, interfaces),
       filters(config, before == nullptr ? nullptr : &before->filters),
+      host_filters(config, *interfaces),
       tags(config) {
   place_services(before);
   find_queues(before);

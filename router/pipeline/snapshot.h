@@ -22,6 +22,7 @@
 #include "router/pipeline/classify/classifier.h"
 #include "router/pipeline/classify/filter.h"
 #include "router/pipeline/flows/meter.h"
+#include "router/pipeline/host_filters.h"
 #include "router/pipeline/interfaces/interfaces.h"
 #include "router/pipeline/port_tree.h"
 
@@ -91,6 +92,7 @@ struct Snapshot {
   std::shared_ptr<const Interfaces> interfaces;
   Classifier classifier;
   Filters filters;
+  HostFilters host_filters;
   TagAdmission tags;
   // The services of the first configuration, then two built-in ones for packets that no rule matches:
   // "unclassified" from customer ports (best effort), "trusted" from core ports (the DSCP stays as it is);

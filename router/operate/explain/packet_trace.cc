@@ -39,7 +39,7 @@ void trace(const Ingress& ingress, std::span<std::uint8_t> frame, PortIndex port
   if (!t.parsed.forwards()) return;
   const FilteredPacket packet{&t.header, frame.data()};
   t.source_accepted = ingress.sources().accepts(t.header);
-  judge(snapshot, (*snapshot.interfaces)[t.header.interface].filter_in, packet, t.filter_in);
+  judge(snapshot, snapshot.host_filters.filter_in(t.header), packet, t.filter_in);
   const ParsedPacket* const one = &t.header;
   snapshot.classifier.match({&one, 1}, port, {&t.rule, 1});
   find_way(ingress, packet, t);

@@ -130,22 +130,21 @@ def test_each_has_its_plan(lab, router):
     with contextlib.ExitStack() as stack:
         down = {name: stack.enter_context(Stream(lab.b, lab.a, address))
                 for name, address in {"acme": ACME, "acme6": ACME6, "globex": GLOBEX, "behind": BEHIND_GLOBEX, "other": OTHER}.items()}
+        streams = {**down, "up": stack.enter_context(Stream(lab.a, lab.b, lab.b.address(4), bind=ACME))}
 
         def acme(got, plan):
             return got["acme"] + got["acme6"] == near(DOWN[plan]) and min(got["acme"], got["acme6"]) > 0
 
         def globex(got):
             return got["globex"] + got["behind"] == near(DOWN["small"]) and got["behind"] > 0
-        reach(down, lambda got: acme(got, "small") and globex(got) and got["other"] > 0.9 * OFFERED, DOWN["small"])
+        reach(streams, lambda got: acme(got, "small") and globex(got) and got["other"] > 0.9 * OFFERED and got["up"] == near(UP["small"]), DOWN["small"])
+        row = contracts(router)["acme"]
+        assert (row["service"], row["contract"], row["committed_bytes_per_second"]) == ("small", "acme", UP["small"] * MBIT)
         law(router.reload(configuration("large")))
         reach(down, lambda got: acme(got, "large") and globex(got), DOWN["large"])
         law(router.reload(configuration(more=", suspended: yes")))
-        reach(down, lambda got: got["acme"] == got["acme6"] == 0 and globex(got) and got["other"] > 0.9 * OFFERED, DOWN["large"])
+        reach(streams, lambda got: got["acme"] == got["acme6"] == got["up"] == 0 and globex(got) and got["other"] > 0.9 * OFFERED, DOWN["large"])
         law(router.reload(configuration()))
-    with Stream(lab.a, lab.b, lab.b.address(4), bind=ACME) as up:
-        reach({"acme": up}, lambda got: got["acme"] == near(UP["small"]), 1.5 * UP["small"])  # its bucket
-        row = contracts(router)["acme"]
-        assert (row["service"], row["contract"], row["committed_bytes_per_second"]) == ("small", "acme", UP["small"] * MBIT)
     shown = {row["name"]: row for row in json.loads(router.show("interfaces", "--json").stdout)}
     assert shown["acme"]["shape_bytes_per_second"] == DOWN["small"] * MBIT and shown["acme"]["tx_packets"] > 0 and not shown["acme"].get("vlan")
     router.settle()

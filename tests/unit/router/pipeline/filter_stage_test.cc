@@ -86,6 +86,35 @@ TEST(FilterStage, WhatComesInIsAskedOnceForAFlow) {
   edge.expect_law();
 }
 
+TEST(FilterStage, HostsOfALinkHaveTheirOwn) {
+  Edge edge(
+      "classify: [{match: {port: access0, vlan: 5}, service: s}]\n"  // a tag of the port
+      "services: {s: {conditioner: token-bucket, rate: 1 Mbit/s, bucket: 10 kB, mark: {in: AF11, out: "
+      "AF12}}}\n"
+      "plans: {p: {service: s}, web: {service: s, filter: {in: web}}}\n"
+      "subscribers:\n"
+      "  suspended: {plan: web, port: access0, prefixes: [10.1.0.0/30, '2001:db8:1::/48'], suspended: yes}\n"
+      "  surfer: {plan: web, interface: acme, prefixes: 10.1.0.8}\n"
+      "  free: {plan: p, interface: acme, prefixes: 10.1.0.9}\n",
+      kFilters + "  web: [{permit: {protocol: udp, destination_port: 80}}]\n");
+  const auto fate = [&](std::uint32_t host, std::uint16_t tag, std::uint16_t to) {
+    return edge.fate(udp_frame({.source = 0x0a010000 + host, .to = to, .vlan = tag}));
+  };
+  EXPECT_EQ(fate(1, 0, 80), "drop filtered");
+  EXPECT_EQ(fate(4, 0, 80), "to 1") << "another host of the link";
+  EXPECT_EQ(fate(1, kAcme, 80), "to 1") << "on another link";
+  EXPECT_EQ(fate(1, 5, 80), "to 1") << "with a tag of the port";
+  EXPECT_EQ(fate(8, kAcme, 80), "to 1");
+  EXPECT_EQ(fate(8, kAcme, 90), "drop filtered") << "in place of the filter of acme";
+  EXPECT_EQ(fate(9, kAcme, 90), "to 1");
+  EXPECT_EQ(fate(9, kAcme, 53), "drop filtered") << "by the filter of acme";
+  EXPECT_EQ(edge.fate(ethernet(kIpv6, test::port_mac(kAccess)) + ip6(17, udp(1, 2, 8))), "drop filtered");
+  EXPECT_EQ(
+      edge.counts(),
+      (Counts{{"from/2", 2}, {"from/no-dns", 1}, {"suspended/all", 2}, {"web/1", 1}, {"web/default", 1}}));
+  edge.expect_law();
+}
+
 // Each field decides, in both directions, for packets of the port that belong to none of its interfaces.
 TEST(FilterStage, APortHasFiltersOfItsOwn) {
   for (const std::string& rest : {kClassified, std::string()}) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds a packet's aggregate within a class: the one with the longest prefix that has its source.
+// Finds the value of the longest prefix that has an address: the aggregate of a source within a class, or the
+// filter of a source on a link.
 //
 // Built once for a configuration and used per packet: a binary search, then one step per enclosing prefix.
-// Not a Fib: rte_fib takes megabytes when empty, and there is one table for each class.
+// Not a Fib: rte_fib takes megabytes when empty, and there is one table for each class and link.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +14,17 @@
 
 namespace surety {
 
-class AggregateSources {
+class PrefixMap {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  AggregateSources() = default;
-  // Masked prefixes, each once, with the index of their aggregate; `rest`: index of the aggregate of all
-  // other sources, or kNone.
-  AggregateSources(std::vector<std::pair<Prefix, std::uint32_t>> prefixes, std::uint32_t rest);
+  PrefixMap() = default;
+  // Masked prefixes, each once, with their values; `rest`: value of all other addresses.
+  PrefixMap(std::vector<std::pair<Prefix, std::uint32_t>> prefixes, std::uint32_t rest);
 
-  std::uint32_t of(const IpAddress& source) const {
-    const std::uint32_t at = innermost(source, first_after(source));
-    return at == 0 ? rest_ : entries_[at - 1].aggregate;
+  std::uint32_t of(const IpAddress& address) const {
+    const std::uint32_t at = innermost(address, first_after(address));
+    return at == 0 ? rest_ : entries_[at - 1].value;
   }
   bool empty() const { return entries_.empty(); }  // only `rest`
   std::uint32_t rest() const { return rest_; }
@@ -32,7 +32,7 @@ class AggregateSources {
  private:
   struct Entry {
     Prefix prefix;
-    std::uint32_t aggregate;
+    std::uint32_t value;
     std::uint32_t around;  // number of the smallest entry that contains this one, from 1 on; 0: none
   };
   // The number of entries that begin at or before the address.

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/routes/aggregate_sources.h"
+#include "router/pipeline/routes/prefix_map.h"
 
 #include <algorithm>
 
 namespace surety {
 
-AggregateSources::AggregateSources(std::vector<std::pair<Prefix, std::uint32_t>> prefixes, std::uint32_t rest)
+PrefixMap::PrefixMap(std::vector<std::pair<Prefix, std::uint32_t>> prefixes, std::uint32_t rest)
     : rest_(rest) {
   std::sort(prefixes.begin(), prefixes.end());
   entries_.reserve(prefixes.size());
-  for (const auto& [prefix, aggregate] : prefixes) {
+  for (const auto& [prefix, value] : prefixes) {
     const auto before = static_cast<std::uint32_t>(entries_.size());
-    entries_.push_back({prefix, aggregate, innermost(prefix.address, before)});
+    entries_.push_back({prefix, value, innermost(prefix.address, before)});
   }
 }
 
-std::uint32_t AggregateSources::first_after(const IpAddress& a) const {
+std::uint32_t PrefixMap::first_after(const IpAddress& a) const {
   const auto after =
       std::upper_bound(entries_.begin(), entries_.end(), a,
                        [](const IpAddress& x, const Entry& e) { return x < e.prefix.address; });
@@ -24,7 +24,7 @@ std::uint32_t AggregateSources::first_after(const IpAddress& a) const {
 
 // Prefixes lie inside one another or apart: so the last that begins before the address has it, or one around
 // it.
-std::uint32_t AggregateSources::innermost(const IpAddress& a, std::uint32_t last) const {
+std::uint32_t PrefixMap::innermost(const IpAddress& a, std::uint32_t last) const {
   while (last != 0 && !entries_[last - 1].prefix.contains(a)) last = entries_[last - 1].around;
   return last;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/routes/aggregate_sources.h"
+#include "router/pipeline/routes/prefix_map.h"
 
 #include <gtest/gtest.h>
 
@@ -9,17 +9,17 @@
 namespace surety {
 namespace {
 
-constexpr std::uint32_t kNone = AggregateSources::kNone;
+constexpr std::uint32_t kNone = PrefixMap::kNone;
 
-std::uint32_t of(const AggregateSources& sources, const char* address) {
+std::uint32_t of(const PrefixMap& sources, const char* address) {
   return sources.of(parse_address(address).value());
 }
 std::pair<Prefix, std::uint32_t> entry(const char* prefix, std::uint32_t aggregate) {
   return {parse_prefix(prefix).value(), aggregate};
 }
 
-TEST(AggregateSources, WithoutPrefixesAllIsTheRest) {
-  const AggregateSources none, whole({}, 3);
+TEST(PrefixMap, WithoutPrefixesAllIsTheRest) {
+  const PrefixMap none, whole({}, 3);
   EXPECT_TRUE(none.empty());
   EXPECT_EQ(of(none, "10.0.0.1"), kNone);
   EXPECT_TRUE(whole.empty());
@@ -28,10 +28,10 @@ TEST(AggregateSources, WithoutPrefixesAllIsTheRest) {
   EXPECT_EQ(of(whole, "2001:db8::1"), 3u);
 }
 
-TEST(AggregateSources, TheLongestPrefixCountsOfBothFamilies) {
-  const AggregateSources sources({entry("10.1.0.0/16", 1), entry("10.0.0.0/8", 0), entry("10.1.2.0/24", 2),
-                                  entry("10.1.0.0/24", 3), entry("2001:db8::/32", 4), entry("::/0", 5)},
-                                 kNone);
+TEST(PrefixMap, TheLongestPrefixCountsOfBothFamilies) {
+  const PrefixMap sources({entry("10.1.0.0/16", 1), entry("10.0.0.0/8", 0), entry("10.1.2.0/24", 2),
+                           entry("10.1.0.0/24", 3), entry("2001:db8::/32", 4), entry("::/0", 5)},
+                          kNone);
   EXPECT_FALSE(sources.empty());
   const std::pair<const char*, std::uint32_t> cases[] = {
       {"10.0.255.255", 0},
@@ -52,7 +52,7 @@ TEST(AggregateSources, TheLongestPrefixCountsOfBothFamilies) {
 }
 
 // Searching all prefixes for the longest must say the same, also at the edges of each.
-TEST(AggregateSources, AgreeWithASearchOfAll) {
+TEST(PrefixMap, AgreeWithASearchOfAll) {
   std::mt19937 random(1);
   for (int round = 0; round < 50; ++round) {
     std::map<Prefix, std::uint32_t> table;
@@ -66,7 +66,7 @@ TEST(AggregateSources, AgreeWithASearchOfAll) {
       const IpAddress a = address();
       table[Prefix{a, static_cast<std::uint8_t>(random() % (a.bits() + 1u))}.masked()] = i;
     }
-    const AggregateSources sources({table.begin(), table.end()}, 1000);
+    const PrefixMap sources({table.begin(), table.end()}, 1000);
     const auto check = [&](const IpAddress& a) {
       std::uint32_t expected = 1000;
       int longest = -1;
