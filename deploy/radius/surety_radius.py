@@ -24,6 +24,7 @@ import threading
 import time
 
 REMEMBERED = 600  # seconds for which a session that has ended is known: what is repeated or late does not begin it again
+MOST = 65_535  # sessions, as many as the router has interfaces for; and ended ones that are known
 STATUS = {"1": "Start", "2": "Stop", "3": "Interim-Update", "7": "Accounting-On", "8": "Accounting-Off"}  # RFC 2866 5.1
 SESSION = ("Acct-Session-Id", "Acct-Multi-Session-Id")
 ADDRESSES = ("Framed-IP-Address", "Framed-IPv6-Address", "Framed-IPv6-Prefix", "Delegated-IPv6-Prefix")
@@ -128,6 +129,7 @@ class Sessions:
         self._sessions = sessions or {}
         self._owners = {p: key for key, s in self._sessions.items() for p in s.prefixes}
         self._ended = {}
+        self.refused = 0  # sessions beyond MOST
 
     def account(self, attributes, now):
         """True: the subscribers have changed, or may have."""
@@ -158,8 +160,12 @@ class Sessions:
         addresses = prefixes(attributes) or (known.prefixes if known else [])
         if plan is None:
             return False
+        others = {self._owners.get(p, key) for p in addresses} - {key}
+        if known is None and len(self._sessions) - len(others) >= MOST:
+            self.refused += 1
+            return False
         session = Session(user, plan, addresses, now, stamp(attributes))
-        for other in {self._owners.get(p, key) for p in addresses} - {key}:
+        for other in others:
             self._end(other, now)  # its address has a new owner
         self._forget(key)
         self._sessions[key] = session
@@ -170,6 +176,8 @@ class Sessions:
         """Also of a session whose Stop comes before its Start. `at`: later requests, by Event-Timestamp, begin it again."""
         before = self._ended.get(key, (now, 0.0))
         self._ended[key] = before[0], max(at, before[1])
+        if len(self._ended) > MOST:
+            del self._ended[next(iter(self._ended))]  # the one known for longest
         return self._forget(key)
 
     def _forget(self, key):
@@ -309,7 +317,10 @@ class Adapter:
             news = self._news.is_set() | self._sessions.expire(time.time())
             self._news.clear()
             subscribers, sessions = self._sessions.subscribers(), self._sessions.stored()
+            refused, self._sessions.refused = self._sessions.refused, 0
             self._begin_journal()
+        if refused:
+            print(f"{refused} requests refused: there are {MOST} sessions", file=sys.stderr, flush=True)
         self._store(sessions)
         if news and not self._router.give(subscribers):
             self._news.set()

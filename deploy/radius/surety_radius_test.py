@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import surety_radius
 from surety_kea import sessions_of
 from surety_radius import REMEMBERED, Adapter, Router, Sessions, Settings
 
@@ -148,6 +149,20 @@ def test_a_lost_stop_ends_by_time_and_a_nas_that_begins_again_has_no_sessions(se
     assert list(sessions.subscribers()) == ["bob"]
     assert not sessions.account(attributes("Accounting-On"), 902)
     assert sessions.account(attributes("7", None, NAS_Identifier="bng2"), 903) and sessions.subscribers() == {}
+
+
+def test_a_flood_of_sessions_is_bounded_and_ends_no_other_one(sessions, monkeypatch):
+    monkeypatch.setattr(surety_radius, "MOST", 100)
+    sessions.account(attributes(session="first"), 0)
+    for n in range(110):
+        sessions.account(attributes(session=f"f{n}", User_Name=f"u{n}", Framed_IP_Address=f"10.2.0.{n}"), 1)
+    found = sessions.subscribers()
+    assert len(found) == 100 and found["ann"] == subscriber() and sessions.refused == 11
+    assert sessions.account(attributes(session="again", User_Name="eve", Framed_IP_Address="10.2.0.3"), 1), "it replaces a session"
+    assert sessions.account(attributes("Stop", "f7"), 2) and sessions.account(attributes(session="late", User_Name="bob", Framed_IP_Address="10.9.0.1"), 2)
+    for n in range(200):
+        sessions.account(attributes("Stop", f"never{n}"), 4)
+    assert len(sessions._ended) == 100 and {"ann", "bob"} <= sessions.subscribers().keys()
 
 
 def test_names_and_addresses_are_made_valid(sessions):
