@@ -29,7 +29,7 @@ std::string contents(const Config& c) {
     if (n > 0) parts.push_back(counted(n, noun));
   };
   std::size_t interfaces = 0;
-  for (const Interface& i : c.interfaces) interfaces += i.count();
+  for (const Interface& i : c.interfaces) interfaces += i.own_count();
   add(interfaces, "interface");
   add(c.groups.size(), "group");
   add(c.filters.size(), "filter");
@@ -96,13 +96,6 @@ std::string queue_text(std::optional<Dscp> dscp, const std::vector<Uplink>& upli
   }
   for (std::string& queue : queues) queue += fmt::format(" of {}", fmt::join(of_queue[queue], ", "));
   return fmt::format(" ({})", fmt::join(queues, "; "));
-}
-
-bool is_for_all_of(const Match& rule, const Interface& i, std::size_t matched) {
-  Match m = rule;
-  m.port = m.interface = {};
-  m.vlan = m.inner_vlan = {};
-  return matched == i.count() && matches_all(m);
 }
 
 // Suffix that names the scope of a contract, where it is not simply the interface.
@@ -176,7 +169,7 @@ std::string upstream(const Interface& i, const RulesOf& rules, const std::vector
                                         own ? "" : per_text(rule, i), queue_text(s.mark_in, uplinks)));
     }
     return parts.size() <= kMost && !own &&
-           !is_for_all_of(rule.match, i, n);  // the first that matches decides
+           !is_for_all_of(rule.match, i, c);  // the first that matches decides
   });
   return parts.empty() ? "best effort" : fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -196,7 +189,7 @@ struct Weights {
   std::vector<std::uint64_t> ports, groups;
   explicit Weights(const Config& c) : ports(c.ports.size()), groups(c.groups.size()) {
     for (const Interface& i : c.interfaces)
-      (i.group ? groups[*i.group] : ports[i.port]) += std::uint64_t{i.weight} * i.count();
+      (i.group ? groups[*i.group] : ports[i.port]) += std::uint64_t{i.weight} * i.own_count();
     for (std::size_t g = 0; g < groups.size(); ++g)
       if (groups[g] > 0) ports[c.groups[g].port] += c.groups[g].weight;
   }

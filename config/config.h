@@ -112,9 +112,12 @@ struct Interface {
   // Not empty: hosts of a link, the port's own or that of interface `within`, known by these addresses.
   // Frames from them arrive by the link; frames towards them leave by it, with the queues of this interface.
   std::vector<Prefix> prefixes;
-  std::optional<std::size_t> within;          // index into Config::interfaces
-  std::string customer;                       // default: the interface's own name
-  std::uint16_t mtu = 1500;                   // for the IP packet; default: the port's
+  // Index into Config::interfaces. Without prefixes: a template, of which this is the interface with tag
+  // `first_inner`, with queues, shaper and filters of its own.
+  std::optional<std::size_t> within;
+  std::size_t taken = 0;     // tags of a template that are others of Config::interfaces (`within`)
+  std::string customer;      // default: the interface's own name
+  std::uint16_t mtu = 1500;  // for the IP packet; default: the port's
   Port::Trust trust = Port::Trust::customer;  // default: the port's
   Port::SourceCheck source_check = Port::SourceCheck::strict;
   std::optional<std::size_t> filter_in, filter_out;  // indices into Config::filters
@@ -128,8 +131,11 @@ struct Interface {
 
   bool is_template() const { return first_inner != last_inner; }
   std::size_t count() const { return last_inner - first_inner + 1u; }  // interfaces of the template
+  std::size_t own_count() const { return count() - taken; }
   std::size_t members() const { return is_template() ? count() : 0u; }
-  bool has_link() const { return prefixes.empty(); }  // false: hosts of a link
+  // False: hosts of a link, or a tag of a template.
+  bool has_link() const { return prefixes.empty() && !within; }
+  bool is_tag_of_template() const { return prefixes.empty() && within; }
 };
 
 // An entry of `subscribers`, beside its interface.
@@ -241,6 +247,8 @@ struct Rule {
   std::optional<std::uint32_t> contracts;       // number of contracts; none: not known
   std::optional<std::uint32_t> most;            // contracts per interface; none: without a bound
   std::string customer;                         // customer of its contracts; empty: follows from the packets
+  std::optional<std::size_t> subscriber;        // index into Config::interfaces: the rule is its plan's
+  std::size_t number = 0;                       // in `classify`, from 1; 0: of a subscriber
   int line = 0;                                 // line in the file; 0: in none
   std::string file;                             // included file; empty: the main one
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Section `classify`: ordered rules, and those of subscribers behind them.
 #include <algorithm>
+#include <map>
 
 #include "config/reader.h"
 #include "config/sections.h"
@@ -77,6 +78,10 @@ Rule rule_at(Mark mark) {
 void match_hosts_of(const Interface& i, Match& m) {
   m.interface = i.within;
   if (!i.within) m.port = i.port, m.vlan = 0;
+  if (i.is_tag_of_template()) {
+    m.inner_vlan = i.first_inner;
+    return;
+  }
   m.source = i.prefixes;
   const bool v6 = m.source.empty() || m.source.back().address.is_v6();
   if (!m.source.empty() && m.source.front().address.is_v6() == v6)
@@ -90,17 +95,35 @@ void report_too_many(Mark at, Problems& problems) {
 
 }  // namespace
 
+bool matches_all_fields(const Match& rule) {
+  Match m = rule;
+  m.port = m.interface = {};
+  m.vlan = m.inner_vlan = {};
+  return matches_all(m);
+}
+
 std::size_t matched(const Match& m, const Interface& i, const Config& c) {
   if (!i.has_link()) return 0;
-  if (m.interface) return &c.interfaces[*m.interface] == &i ? i.count() : 0;
+  // Rules of tags are before one for all packets, and behind others.
+  const std::size_t all = matches_all_fields(m) ? i.own_count() : i.count();
+  if (m.interface) return &c.interfaces[*m.interface] == &i ? all : 0;
   if (m.port ? *m.port != i.port : i.trust != Port::Trust::customer) return 0;
   if (m.vlan && *m.vlan != i.vlan) return 0;
-  if (!m.inner_vlan) return i.count();
+  if (!m.inner_vlan) return all;
   return i.first_inner <= *m.inner_vlan && *m.inner_vlan <= i.last_inner ? 1 : 0;
 }
 
+bool is_for_all_of(const Match& m, const Interface& i, const Config& c) {
+  const bool here = m.interface ? &c.interfaces[*m.interface] == &i
+                    : m.port    ? *m.port == i.port
+                                : i.trust == Port::Trust::customer;
+  const bool one_tag = m.inner_vlan && i.is_template();
+  return here && !one_tag && (!m.vlan || *m.vlan == i.vlan) &&
+         (!m.inner_vlan || *m.inner_vlan == i.first_inner) && matches_all_fields(m);
+}
+
 std::size_t places_of(const Match& m, const Config& c) {
-  if (m.interface) return c.interfaces[*m.interface].count();
+  if (m.interface) return matched(m, c.interfaces[*m.interface], c);
   std::vector<std::size_t> on_port(c.ports.size());
   std::size_t n = 0;
   for (const Interface& i : c.interfaces) {
@@ -120,6 +143,7 @@ void read_classify(const Node& node, Draft& draft) {
   std::size_t pairs = 0;
   for (const Node* n : sequence(node, "rules, like `- {match: {port: lan0}, service: silver}`", problems)) {
     Rule rule = rule_at(n->mark);
+    rule.number = draft.config.rules.size() + 1;
     MapReader map(*n, "a rule", problems);
     if (const Node* match = map.require("match")) read_rule_match(*match, rule.match, draft);
     if (const Node* s = map.require("service")) {
@@ -134,14 +158,30 @@ void read_classify(const Node& node, Draft& draft) {
   }
 }
 
+// The first rule of the file that has all packets of the template; the number of rules: none has.
+std::size_t first_of_all(std::size_t interface, const Config& c) {
+  const Interface& i = c.interfaces[interface];
+  const auto has_all = [&](const Rule& r) { return is_for_all_of(r.match, i, c); };
+  return static_cast<std::size_t>(std::ranges::find_if(c.rules, has_all) - c.rules.begin());
+}
+
 void add_rules_of_subscribers(Draft& draft) {
   auto& rules = draft.config.rules;
   std::size_t pairs = 0;
   for (const Rule& rule : rules) pairs += pairs_of(rule.match);
+  std::map<std::size_t, std::size_t> fronts;  // place of the rules for tags of a template
+  struct Placed {
+    std::size_t at;
+    Rule rule;
+    Mark mark;
+  };
+  std::vector<Placed> placed;
   for (const Draft::SubscriberRule& s : draft.subscriber_rules) {
     Rule rule = rule_at(s.at);
     const Interface& interface = draft.config.interfaces[s.interface];
+    std::size_t at = rules.size();
     rule.service = s.service;
+    rule.subscriber = s.interface;
     if (interface.has_link()) {
       rule.match.interface = s.interface;
       rule.per = Rule::Per::interface;
@@ -149,12 +189,34 @@ void add_rules_of_subscribers(Draft& draft) {
       match_hosts_of(interface, rule.match);
       rule.customer = interface.name;
     }
+    if (interface.is_tag_of_template()) {
+      const auto [front, fresh] = fronts.try_emplace(*interface.within);
+      if (fresh) front->second = first_of_all(*interface.within, draft.config);
+      at = front->second;
+    }
     rule.contracts = static_cast<std::uint32_t>(interface.count());
     pairs += pairs_of(rule.match);
-    rules.push_back(std::move(rule));
-    draft.rule_places.push_back(s.at);
-    if (pairs > kMaxRules) return report_too_many(s.at, draft.problems);
+    placed.push_back({at, std::move(rule), s.at});
+    if (pairs > kMaxRules) {
+      report_too_many(s.at, draft.problems);
+      break;
+    }
   }
+  std::ranges::stable_sort(placed, {}, &Placed::at);
+  std::vector<Rule> all;
+  std::vector<Mark> places;
+  auto next = placed.begin();
+  for (std::size_t at = 0; at <= rules.size(); ++at) {
+    for (; next != placed.end() && next->at == at; ++next) {
+      all.push_back(std::move(next->rule));
+      places.push_back(next->mark);
+    }
+    if (at == rules.size()) break;
+    all.push_back(std::move(rules[at]));
+    places.push_back(draft.rule_places[at]);
+  }
+  rules = std::move(all);
+  draft.rule_places = std::move(places);
 }
 
 }  // namespace surety::config

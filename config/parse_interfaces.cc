@@ -171,6 +171,49 @@ const Port* read_addressed(MapReader& map, const Node& prefixes, Interface& i, P
   return &draft.config.ports[i.port];
 }
 
+// Reads the tag of a template that a subscriber has. Returns its port; null: unknown.
+const Port* read_tag_of_template(MapReader& map, const Node& link, Interface& i, Places& places,
+                                 Draft& draft) {
+  for (const char* const key :
+       {"port", "vlan", "vlan_protocol", "addresses", "mtu", "hosts", "twin", "source_check"})
+    if (const Node* n = map.find(key))
+      draft.problems.error(n->mark, "that of {} applies: leave `{}` out", quote(link.text), key);
+  const auto index = draft.interfaces.resolve(link, "interface", draft.problems);
+  const Node* const inner = map.find("inner_vlan");
+  if (!index) return nullptr;
+  if (*index >= draft.numbered || !draft.config.interfaces[*index].is_template()) {
+    draft.problems.error(
+        link.mark, "`interface` needs `prefixes`, or must be one of `interfaces` with a range of inner tags");
+    return nullptr;
+  }
+  Interface& all = draft.config.interfaces[*index];
+  if (!inner) {
+    draft.problems.error(link.mark, "a subscriber on `{}` has one of its tags: add `inner_vlan`", all.name);
+    return nullptr;
+  }
+  places.tags = inner->mark;
+  std::uint16_t tag = 0;
+  if (!read_integer(inner, all.first_inner, all.last_inner, tag, draft.problems)) return nullptr;
+  ++all.taken;
+  i.within = index;
+  i.port = all.port;
+  i.vlan = all.vlan;
+  i.first_inner = i.last_inner = tag;
+  i.vlan_protocol = all.vlan_protocol;
+  i.mtu = all.mtu;
+  i.group = all.group;
+  if (const Node* n = map.find("group")) {
+    i.group = draft.groups.resolve(*n, "group", draft.problems);
+    places.group = n->mark;
+  }
+  i.trust = all.trust;
+  i.source_check = all.source_check;
+  if (!i.filter_in) i.filter_in = all.filter_in;
+  if (!i.filter_out) i.filter_out = all.filter_out;
+  places.known = true;
+  return &draft.config.ports[i.port];
+}
+
 void read_subscriber(const Node& node, Interface& i, Places& places, Draft& draft) {
   MapReader map(node, "a subscriber", draft.problems);
   const Node* n = map.require("plan");
@@ -183,12 +226,14 @@ void read_subscriber(const Node& node, Interface& i, Places& places, Draft& draf
   i.filter_in = plan.like.filter_in;
   i.filter_out = plan.like.filter_out;
   const Node *const prefixes = map.find("prefixes"), *const link = map.find("interface");
-  if (link && !prefixes) draft.problems.error(link->mark, "`interface` needs `prefixes`: tags need a `port`");
-  const Port* const port =
-      prefixes ? read_addressed(map, *prefixes, i, places, draft) : read_tagged(map, i, places, draft);
-  i.trust = Port::Trust::customer;
-  i.source_check = Port::SourceCheck::off;
-  if (!prefixes) read_source_check(map, i.trust, i.source_check);
+  const Port* const port = prefixes ? read_addressed(map, *prefixes, i, places, draft)
+                           : link   ? read_tag_of_template(map, *link, i, places, draft)
+                                    : read_tagged(map, i, places, draft);
+  if (prefixes || !link) {
+    i.trust = Port::Trust::customer;
+    i.source_check = Port::SourceCheck::off;
+  }
+  if (!prefixes && !link) read_source_check(map, i.trust, i.source_check);
   if (port && !plan.has_overhead) i.shaper.overhead = port->shaper.overhead;
   read_filters_of(map, i, draft);
   bool suspended = false;

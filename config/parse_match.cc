@@ -135,8 +135,7 @@ std::optional<std::size_t> resolve_link(const Node& reference, Draft& draft) {
   const auto index = draft.interfaces.resolve(reference, "interface", draft.problems);
   const auto& all = draft.config.interfaces;
   if (!index || *index >= all.size() || all[*index].has_link()) return index;
-  draft.problems.error(reference.mark,
-                       "{} is a subscriber known by its prefixes, and has no interface of its own",
+  draft.problems.error(reference.mark, "{} is a subscriber without an interface of its own",
                        quote(reference.text));
   return {};
 }

@@ -19,7 +19,8 @@ void Promises::add(const Rule& rule) {
   const Service& service = config_.services[rule.service];
   const double rate = static_cast<double>(contracts_of(rule, config_)) *
                       static_cast<double>(service.committed.bits_per_second());
-  const auto group = rule.match.interface ? config_.interfaces[*rule.match.interface].group : std::nullopt;
+  const auto from = rule.subscriber ? rule.subscriber : rule.match.interface;
+  const auto group = from ? config_.interfaces[*from].group : std::nullopt;
   Promised& part = group ? groups_[*group] : others_;
   const double before = group ? at_most(*group, part) : part.both();
   (std::holds_alternative<Police>(service.conditioner) ? part.policed : part.open) += rate;
@@ -95,7 +96,7 @@ double bound_of(const std::optional<Rate>& rate) {
 
 // Upper bound of the interface's rate, all of a template together.
 double bound_of(const Interface& i, const Config& c) {
-  return std::min({bound_of(i.shaper.rate) * static_cast<double>(i.count()),
+  return std::min({bound_of(i.shaper.rate) * static_cast<double>(i.own_count()),
                    bound_of(c.ports[i.port].shaper.rate),
                    i.group ? bound_of(c.groups[*i.group].shaper.rate) : bound_of({})});
 }

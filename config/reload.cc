@@ -59,7 +59,7 @@ class Comparison {
     if (std::ranges::any_of(running_.rules, looks_at_dscp)) return;
     const auto first = std::ranges::find_if(next_.rules, looks_at_dscp);
     if (first != next_.rules.end())
-      refuse({"classify", std::to_string(first - next_.rules.begin()), "match", "dscp"},
+      refuse({"classify", std::to_string(first->number - 1), "match", "dscp"},
              "rules cannot begin to match `dscp` while the router runs; restart it");
   }
 

@@ -113,7 +113,8 @@ class Model {
   // Down.
   void shapers() {
     for (const Interface& i : c_.interfaces)
-      (i.group ? down_groups_[*i.group] : down_ports_[i.port]).add(i.count(), i.shaper.rate.value_or(Rate{}));
+      (i.group ? down_groups_[*i.group] : down_ports_[i.port])
+          .add(i.own_count(), i.shaper.rate.value_or(Rate{}));
     std::vector<bool> used(c_.groups.size());
     for (const Interface& i : c_.interfaces)
       if (i.group) used[*i.group] = true;
@@ -137,10 +138,11 @@ class Model {
       if (from_core(r, c_)) continue;
       Sum sum;
       sum.add(contracts_of(r, c_), c_.services[r.service].committed);
-      if (r.match.port) up_ports_[*r.match.port].add(sum);
-      if (!r.match.interface) continue;
-      const Interface& i = c_.interfaces[*r.match.interface];
-      up_interfaces_[*r.match.interface].add(sum);
+      const auto from = r.subscriber ? r.subscriber : r.match.interface;
+      if (!from && r.match.port) up_ports_[*r.match.port].add(sum);
+      if (!from) continue;
+      const Interface& i = c_.interfaces[*from];
+      up_interfaces_[*from].add(sum);
       up_ports_[i.port].add(sum);
       if (i.group) up_groups_[*i.group].add(sum);
     }
@@ -151,7 +153,7 @@ class Model {
     return sum;
   }
   static Sum each(const Sum& all, const Interface& i) {
-    return {all.sellers, all.bits_per_second / static_cast<double>(i.count())};
+    return {all.sellers, all.bits_per_second / static_cast<double>(std::max<std::size_t>(i.own_count(), 1))};
   }
 
   // The sum of the rules that `counts` selects, and the first rule with which they exceed `room`.

@@ -180,6 +180,8 @@ bool matches_all(const Match& m);
 std::size_t pairs_of(const Match& m);
 // Number of interfaces of `i`, which is one of `c`, whose packets the rule can match.
 std::size_t matched(const Match& m, const Interface& i, const Config& c);
+// True if the rule matches all packets of the interface, which is one of `c`.
+bool is_for_all_of(const Match& rule, const Interface& i, const Config& c);
 // The number of interfaces by which packets that match the rule can come. A port counts as one: for untagged
 // packets, and for tags of none of its interfaces.
 std::size_t places_of(const Match& m, const Config& c);

@@ -54,7 +54,7 @@ void check_numbers(Draft& draft) {
     if (!places.known) continue;
     const auto over = [&](std::size_t& n, std::size_t limit) {
       const bool before = n <= limit;
-      n += interface.count();
+      n += interface.own_count();
       return before && n > limit;
     };
     if (interface.has_link() && over(of_port[interface.port], kMaxInterfacesOfPort))
@@ -103,6 +103,20 @@ void check_tags(Draft& draft) {
                            "interface `{}` has the same outer VLAN {} with another `vlan_protocol`",
                            c.interfaces[two->second].name, interface.vlan);
     others.emplace(interface.first_inner, i);
+  }
+}
+
+// Subscribers on tags of templates: a tag belongs to one of them.
+void check_tags_of_templates(Draft& draft) {
+  const auto& interfaces = draft.config.interfaces;
+  std::map<std::pair<std::size_t, std::uint16_t>, std::size_t> first;
+  for (std::size_t i = 0; i < interfaces.size(); ++i) {
+    const Interface& interface = interfaces[i];
+    if (!interface.is_tag_of_template()) continue;
+    const auto [it, fresh] = first.emplace(std::pair(*interface.within, interface.first_inner), i);
+    if (!fresh)
+      draft.problems.error(draft.interface_places[i].tags, "subscriber `{}` already has {}",
+                           interfaces[it->second].name, tags_of(interface));
   }
 }
 
@@ -165,6 +179,7 @@ void validate_interfaces(Draft& draft) {
   check_names(draft);
   check_numbers(draft);
   check_tags(draft);
+  check_tags_of_templates(draft);
   check_prefixes(draft);
   check_groups(draft);
 }

@@ -247,15 +247,14 @@ void warn_about_contracts(Draft& draft) {
 void warn_about_covered_rules(Draft& draft) {
   const auto& rules = draft.config.rules;
   if (rules.size() > kMaxCompared) return;
-  const std::size_t subscribers = rules.size() - draft.subscriber_rules.size();
   for (std::size_t later = 1; later < rules.size(); ++later) {
     const Match match = spelt_out(rules[later].match, draft.config.interfaces);
     const bool trusted = of_core(rules[later].match, draft.config);
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
       if (!covers(rules[earlier].match, match, trusted)) continue;
       draft.problems.warning(draft.rule_places[later], "{}: the rule at {} takes all of its packets",
-                             later < subscribers ? "this rule never matches"
-                                                 : "the plan's service never applies to this subscriber",
+                             rules[later].number > 0 ? "this rule never matches"
+                                                     : "the plan's service never applies to this subscriber",
                              line_name(draft.rule_places[earlier]));
       break;
     }

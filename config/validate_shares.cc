@@ -103,7 +103,7 @@ void warn_about_loads(Draft& draft) {
   std::vector<Load> groups(c.groups.size()), ports(c.ports.size());
   for (const Interface& i : c.interfaces)
     (i.group ? groups[*i.group] : ports[i.port])
-        .add(strict_part(c.queues_of(i), i.shaper.rate, c.rate_of(i)), i.count());
+        .add(strict_part(c.queues_of(i), i.shaper.rate, c.rate_of(i)), i.own_count());
   for (std::size_t g = 0; g < c.groups.size(); ++g) {
     const auto& rate = c.groups[g].shaper.rate;
     const Load& load = groups[g];
@@ -126,8 +126,8 @@ void warn_about_uncapped_classes(Draft& draft) {
   const Config& c = draft.config;
   std::vector<std::size_t> of_group(c.groups.size()), of_port(c.ports.size());
   for (const Interface& i : c.interfaces) {
-    of_port[i.port] += i.count();
-    if (i.group) of_group[*i.group] += i.count();
+    of_port[i.port] += i.own_count();
+    if (i.group) of_group[*i.group] += i.own_count();
   }
   for (std::size_t n = 0; n < c.interfaces.size(); ++n) {
     const Interface& i = c.interfaces[n];

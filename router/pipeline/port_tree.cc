@@ -18,7 +18,7 @@ constexpr HierarchyRoom kRoom;
 std::vector<bool> with_queues(const config::Config& config) {
   std::vector<bool> all;
   for (const config::Interface& i : config.interfaces)
-    all.push_back(i.group || i.queues || i.shaper.rate || i.weight != 1);
+    all.push_back(i.group || i.queues || i.shaper.rate || i.weight != 1 || i.is_tag_of_template());
   for (const config::Aggregate& a : config.aggregates)
     if (a.interface) all[*a.interface] = true;
   return all;
@@ -48,7 +48,7 @@ Demand demand(const config::Config& config, std::size_t port) {
     const config::Interface& i = config.interfaces[n];
     if (i.port != port || !has_queues[n]) continue;
     d.tree = true;
-    d.add(config.queues_of(i), config.rate_of(i), i.count());
+    d.add(config.queues_of(i), config.rate_of(i), i.own_count());
   }
   return d;
 }
@@ -154,6 +154,7 @@ void PortTree::place_groups(const config::Config& config, const PortTree* before
 void PortTree::place_nodes(const config::Config& config, const Interfaces& interfaces,
                            const PortTree* before) {
   set_of.assign(interfaces.size(), kNobody);
+  node_of.assign(interfaces.size(), 0);
   for (std::size_t i = 0; i < interfaces.size(); ++i)
     if (interfaces.exists(static_cast<InterfaceIndex>(i))) set_of[i] = kPortsOwn;
   const auto has_queues = with_queues(config);
@@ -171,6 +172,7 @@ void PortTree::place_nodes(const config::Config& config, const Interfaces& inter
     if (i.group) n.parent = find_group(config.groups[*i.group].name)->number;
     n.classes = scheduling(config.queues_of(i), config.rate_of(i));
     std::fill_n(set_of.begin() + n.first, n.count, n.set);
+    std::fill_n(node_of.begin() + n.first, n.count, static_cast<std::uint16_t>(nodes.size() - 1));
   }
   for (Node& n : nodes) {
     const auto same = [&](const Node& old) { return old.params && n.same_params(old); };
@@ -241,12 +243,6 @@ void PortTree::count_lines(const PortTree* before) {
 const PortTree::Group* PortTree::find_group(const std::string& name) const {
   const auto at = std::ranges::find(groups, name, &Group::name);
   return at == groups.end() ? nullptr : &*at;
-}
-
-const std::vector<ClassParams>& PortTree::classes(InterfaceIndex owner) const {
-  const auto has = [&](const Node& n) { return owner >= n.first && owner < n.first + n.count; };
-  const auto at = std::ranges::find_if(nodes, has);
-  return (at != nodes.end() ? *at : nodes[0]).classes;
 }
 
 std::optional<std::size_t> PortTree::slot(InterfaceIndex owner, std::size_t class_index) const {

@@ -71,7 +71,9 @@ struct PortTree {
     return sets[has_queues(owner) ? set_of[owner] : 0];
   }
   // The classes of the queues of `owner`.
-  const std::vector<ClassParams>& classes(InterfaceIndex owner) const;
+  const std::vector<ClassParams>& classes(InterfaceIndex owner) const {
+    return nodes[owner < node_of.size() ? node_of[owner] : 0].classes;
+  }
   // Classes numbered over all interfaces that have an aggregate in one, the port's own first.
   std::optional<std::size_t> slot(InterfaceIndex owner, std::size_t class_index) const;
   std::size_t slots() const { return slots_; }
@@ -82,9 +84,12 @@ struct PortTree {
   InterfaceIndex port = 0;
   std::uint32_t pool = 0;              // packets
   std::vector<config::QueueSet> sets;  // [0]: the port's own
-  std::vector<Node> nodes;             // [0]: the port itself
+  // [0]: the port itself. An interface that is in several, a tag of a template, has the parameters of the
+  // last.
+  std::vector<Node> nodes;
   std::vector<Group> groups;           // groups that have interfaces
   std::vector<std::uint8_t> set_of;    // indexed by interface
+  std::vector<std::uint16_t> node_of;  // indexed by interface; 0: without queues of its own
 
  private:
   void place_groups(const config::Config& config, const PortTree* before);

@@ -15,15 +15,12 @@ HierarchyUpdate changes_between(const PortTree& plan, const PortTree* before, st
   using Group = PortTree::Group;
   constexpr std::uint64_t kSeedStride = kMaxClasses;  // no two queues have one random stream
   HierarchyUpdate update;
-  std::vector<const Node*> old;
+  std::vector<const Node*> old(std::max(plan.set_of.size(), before == nullptr ? 0 : before->set_of.size()));
   if (before != nullptr) {
-    old.resize(std::max(plan.set_of.size(), before->set_of.size()));
     for (const Node& n : before->nodes) std::fill_n(old.begin() + n.first, n.count, &n);
     for (const Group& g : before->groups)
       if (std::ranges::find(plan.groups, g.number, &Group::number) == plan.groups.end())
         update.remove_group(g.number);
-  } else {
-    old.resize(plan.set_of.size());
   }
   for (const Group& g : plan.groups) {
     const Group* const was = before != nullptr ? before->find_group(g.name) : nullptr;
@@ -31,6 +28,7 @@ HierarchyUpdate changes_between(const PortTree& plan, const PortTree* before, st
   }
   for (const Node& n : plan.nodes) {
     for (std::size_t i = n.first; i < n.first + n.count; ++i) {
+      if (&plan.nodes[plan.node_of[i]] != &n) continue;
       const Node* const was = std::exchange(old[i], nullptr);
       const auto index = static_cast<Hierarchy::Interface>(i);
       if (was != nullptr && was->params == n.params && was->parent == n.parent) continue;

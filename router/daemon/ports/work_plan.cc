@@ -167,7 +167,7 @@ std::optional<std::size_t> named_reader(const WorkPlan& plan, const config::Conf
       "rule {} of `classify` (service {}): ports {} share its contracts, so one worker must receive "
       "from them all; but {}: set the same core for all, like `receive: {{workers: {}}}`, or write a "
       "rule for each port (`match: {{port: {}}}`)",
-      rule + 1, config.services[config.rules[rule].service].name, fmt::join(names, ", "),
+      config.rules[rule].number, config.services[config.rules[rule].service].name, fmt::join(names, ", "),
       fmt::join(named, ", "), *first, names.front()));
 }
 

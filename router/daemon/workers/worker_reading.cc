@@ -220,7 +220,9 @@ bool TreeCopy::step(Reading& r, const Snapshot& snapshot) {
       const PortTree::Node& node = plan->nodes[node_];
       for (; tree != nullptr && member_ < node.count; ++member_) {
         if (left-- == 0) return false;
-        copy(r, *tree, node, static_cast<InterfaceIndex>(node.first + member_));
+        const auto i = static_cast<InterfaceIndex>(node.first + member_);
+        if (plan->node_of[i] != node_) continue;  // a tag with a node of its own
+        copy(r, *tree, node, i);
       }
       row_ += node.classes.size();
     }

@@ -18,8 +18,7 @@ FlowCounters counters_of(const FlowTable& flows, FlowId id) {
   return {std::max(once.in_bytes, again.in_bytes), std::max(once.out_bytes, again.out_bytes)};
 }
 
-std::string covered(const config::Rule& rule, std::uint16_t number, const FlowKey& key,
-                    const std::string& interface) {
+std::string covered(const config::Rule& rule, const FlowKey& key, const std::string& interface) {
   if (Classifier::is_excess(key)) return "(excess)";
   using Per = config::Rule::Per;
   switch (rule.per) {
@@ -34,11 +33,11 @@ std::string covered(const config::Rule& rule, std::uint16_t number, const FlowKe
     case Per::vlan:
       return fmt::format("vlan {}", key.rest >> 44 & 0xfff);
     case Per::flow:
-      return fmt::format("flows of rule {}", number + 1);
+      return fmt::format("flows of rule {}", rule.number);
     case Per::rule:
       break;
   }
-  return fmt::format("rule {}", number + 1);
+  return fmt::format("rule {}", rule.number);
 }
 
 // Without a configured customer each member of a template is a customer of its own.
@@ -101,9 +100,8 @@ ContractName ContractWatch::name(const ContractSighting& s) const {
   const auto rule = rules_.find(s.rule);
   const FlowKey key = workers_[s.worker].ingress->flows().key(s.flow);
   ContractName name;
-  name.contract = rule == rules_.end()
-                      ? "(former rule)"
-                      : covered(snapshot_->config.rules[rule->second], rule->second, key, interface);
+  name.contract =
+      rule == rules_.end() ? "(former rule)" : covered(snapshot_->config.rules[rule->second], key, interface);
   using Per = config::Rule::Per;
   const auto* const sold = rule == rules_.end() ? nullptr : &snapshot_->config.rules[rule->second];
   const Per per = sold == nullptr ? Per::rule : sold->per;

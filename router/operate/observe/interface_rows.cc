@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/operate/observe/reading_merge.h"
 
+#include <algorithm>
+
 #include "router/operate/observe/field_table.h"
 
 namespace surety {
@@ -47,12 +49,17 @@ std::vector<InterfaceReading> interface_rows(const Interfaces& interfaces,
     rows.push_back(row_of(interfaces, first));
     rows[whole].counters = sum(counters, first);
     rows[whole].shape_bytes_per_second = shapes[d];
+    if (interfaces[first].link != first) {  // a tag of a template
+      rows[whole].of = interfaces.name(interfaces[first].link);
+      continue;
+    }
     for (std::size_t i = first + std::size_t{1}; i < interfaces.size(); ++i) {
       const auto member = static_cast<InterfaceIndex>(i);
       if (!interfaces.exists(member) || interfaces[member].link != first) break;
       const InterfaceCount n = sum(counters, member);
       fields::add(rows[whole].counters, n);
       ++rows[whole].members;
+      if (interfaces[member].definition != d) continue;  // a subscriber has a row of its own
       if (n.rx_packets + n.tx_packets == 0 || ++members > kMostMemberRows) continue;
       rows.push_back(row_of(interfaces, member));
       rows.back().counters = n;
@@ -78,6 +85,15 @@ std::map<std::string, ShaperMinutes::Count> ShaperMinutes::counts(const Reading&
   return counts;
 }
 
+namespace {
+
+// Name of the queues, whatever plan they have: a tag of a template keeps them.
+std::string queues_of(const InterfaceReading& i) {
+  return i.of.empty() ? i.name : i.of + i.tags.substr(std::min(i.tags.find('.'), i.tags.size()));
+}
+
+}  // namespace
+
 std::vector<ContractMinute> ShaperMinutes::take(std::span<const InterfaceReading> interfaces,
                                                 const Reading& workers) {
   // A counter that has begun again counts from there.
@@ -85,11 +101,14 @@ std::vector<ContractMinute> ShaperMinutes::take(std::span<const InterfaceReading
     return now - (now < before ? 0 : before);
   };
   std::vector<ContractMinute> rows;
-  auto now = counts(workers);
+  const auto now = counts(workers);
+  std::map<std::string, Count> kept = now;
+  for (const InterfaceReading& i : interfaces)
+    if (const auto at = now.find(i.name); at != now.end()) kept[queues_of(i)] = at->second;
   for (const InterfaceReading& i : interfaces) {
     const auto at = now.find(i.name);
     if (!i.shape_bytes_per_second || i.members > 0 || at == now.end()) continue;
-    const Count &count = at->second, &before = before_[i.name];
+    const Count &count = at->second, &before = before_[queues_of(i)];
     const std::uint64_t in = grown(count.bytes[0], before.bytes[0]),
                         out = grown(count.bytes[1], before.bytes[1]);
     const std::uint64_t packets = grown(count.packets, before.packets),
@@ -106,7 +125,7 @@ std::vector<ContractMinute> ShaperMinutes::take(std::span<const InterfaceReading
                  .delivered_out_bytes = out,
                  .lost_packets = dropped};
   }
-  before_ = std::move(now);
+  before_ = std::move(kept);
   return rows;
 }
 

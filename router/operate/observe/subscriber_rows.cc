@@ -13,6 +13,7 @@ namespace {
 // A link, and tags or prefixes there.
 std::string place_of(const config::Interface& i, const config::Config& c) {
   std::string place = i.within ? c.interfaces[*i.within].name : c.ports[i.port].name;
+  if (i.is_tag_of_template()) place += fmt::format(".{}", i.first_inner);
   if (i.has_link()) {
     place += fmt::format(" {}", i.vlan);
     if (i.first_inner != 0) place += fmt::format(".{}", i.first_inner);

@@ -80,6 +80,7 @@ Interfaces::Block Interfaces::block_of(const config::Interface& i) {
   return {.name = i.name,
           .customer = i.customer,
           .prefixes = i.prefixes,
+          .within = i.is_tag_of_template() ? i.within : std::nullopt,
           .port = i.port,
           .first_inner = i.first_inner,
           .count = 1 + i.members()};
@@ -94,9 +95,11 @@ void Interfaces::place(const config::Config& config, const Interfaces* before) {
   };
   std::unordered_map<std::string_view, const Block*> known;
   if (before != nullptr)
-    for (const Block& b : before->blocks_) known.emplace(b.name, &b);
+    for (const Block& b : before->blocks_)
+      if (!b.within) known.emplace(b.name, &b);
   for (const auto& i : config.interfaces) {
     Block& block = blocks_.emplace_back(block_of(i));
+    if (block.within) continue;
     const auto old = known.find(block.name);
     if (old == known.end() || old->second->port != block.port || old->second->count != block.count ||
         old->second->first_inner != block.first_inner)
@@ -109,7 +112,10 @@ void Interfaces::place(const config::Config& config, const Interfaces* before) {
   for (const Block& b : retired_) take(b);
   std::size_t from = 0;  // below it all are taken
   for (Block& b : blocks_)
-    if (b.first == 0) {
+    if (b.within) {
+      const Block& all = blocks_[*b.within];
+      b.first = static_cast<InterfaceIndex>(all.first + 1 + b.first_inner - all.first_inner);
+    } else if (b.first == 0) {
       b.first = find_room(b.count, taken, from);
       take(b);
       if (b.count == 1) from = b.first + std::size_t{1};
@@ -139,6 +145,13 @@ InterfaceIndex Interfaces::find_room(std::size_t count, const std::vector<bool>&
 
 void Interfaces::fill(const config::Config& config, const Block& block, std::size_t definition) {
   const config::Interface& i = config.interfaces[definition];
+  if (block.within) {
+    InterfaceRecord& member = records_[block.first];
+    member.definition = static_cast<std::uint16_t>(definition);
+    member.filter_in = filter(i.filter_in);
+    member.filter_out = filter(i.filter_out);
+    return;
+  }
   InterfaceRecord r;
   r.port = static_cast<std::uint8_t>(i.port);
   r.mtu = usable_mtu(i.mtu, config.ports[i.port]);

@@ -10,6 +10,7 @@
 #include <bitset>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -131,6 +132,7 @@ class Interfaces {
     std::string name;
     std::string customer;
     std::vector<Prefix> prefixes;
+    std::optional<std::size_t> within{};  // definition of the template that has its place
     std::size_t port;
     std::uint16_t first_inner;
     InterfaceIndex first = 0;

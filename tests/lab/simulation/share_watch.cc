@@ -45,12 +45,20 @@ const QueueTree& ShareWatch::tree(const Port& port) {
   return *network_.router(port.router).egress(port.port).tree();
 }
 
+// False: a tag of the template has a node of its own.
+bool ShareWatch::is_of(const PortTree::Node& node, std::uint32_t member, const Port& port) {
+  const Interfaces& interfaces = *network_.router(port.router).snapshot().interfaces;
+  return node.count == 1 ||
+         interfaces[static_cast<InterfaceIndex>(node.first + member)].definition == node.definition;
+}
+
 template <class F>
 void ShareWatch::for_each(Port& port, F f) {
   std::size_t queue = 0;
   for (const PortTree::Node& node : tree(port).plan().nodes)
     for (std::size_t c = 0; c < node.classes.size(); ++c)
-      for (std::uint32_t member = 0; member < node.count; ++member) f(port.queues[queue++], node, member, c);
+      for (std::uint32_t member = 0; member < node.count; ++member, ++queue)
+        if (is_of(node, member, port)) f(port.queues[queue], node, member, c);
 }
 
 void ShareWatch::mark(bool end) {
@@ -126,13 +134,14 @@ void ShareWatch::group_results(Port& port, RunResult& result, double measured_s)
   for (const PortTree::Node& node : plan.nodes) {
     Sum& sum = sums[group_of(node)];
     for (std::uint32_t member = 0; member < node.count; ++member) {
+      if (!is_of(node, member, port)) continue;
       std::uint64_t bytes = 0;
       for (std::size_t c = 0; c < node.classes.size(); ++c)
         bytes += port.queues[first + c * node.count + member].bytes();
       sum.bytes += bytes;
       if (bytes > 0) sum.by_weight.push_back(static_cast<double>(bytes) / node.weight);
+      ++sum.interfaces;
     }
-    sum.interfaces += node.count;
     first += node.count * node.classes.size();
   }
   const Snapshot& snapshot = network_.router(port.router).snapshot();

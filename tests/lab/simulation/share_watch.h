@@ -33,6 +33,7 @@ class ShareWatch {
     std::vector<Queue> queues;
   };
   const QueueTree& tree(const Port& port);
+  bool is_of(const PortTree::Node& node, std::uint32_t member, const Port& port);
   // Calls f(queue, node, member, class) for all.
   template <class F>
   void for_each(Port& port, F f);

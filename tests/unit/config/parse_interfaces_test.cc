@@ -293,6 +293,66 @@ TEST(ParseSubscriber, KnownByPrefixesIsOnALinkAndHasARuleForItsSources) {
   EXPECT_EQ(c.rules[1].match, of_globex);
 }
 
+TEST(ParseSubscriber, HasATagOfATemplate) {
+  const auto c = parsed(
+      "filters: {f: [{deny: {protocol: tcp}}, {permit: {}}], own: [{deny: {protocol: udp}}, {permit: {}}]}\n"
+      "services: {s: {conditioner: police, rate: 1 Mbit/s, bucket: 10 kB}, voice: {conditioner: none}}\n"
+      "plans: {p: {service: s, shape: 2 Mbit/s}, web: {service: s, filter: {in: own}}}\n"
+      "groups: {g: {port: a}}\n"
+      "interfaces: {homes: {port: a, vlan: 7, inner_vlan: 10-19, vlan_protocol: 802.1ad, addresses: "
+      "10.7.0.1/24, "
+      "mtu: 1400, group: g, filter: {in: f}}}\n"
+      "classify:\n"
+      "  - {match: {interface: homes, dscp: EF}, service: voice}\n"
+      "  - {match: {port: a, vlan: 7}, service: s}\n"
+      "subscribers:\n"
+      "  tagged: {plan: p, port: a, vlan: 8}\n"
+      "  acme: {plan: p, interface: homes, inner_vlan: 12}\n"
+      "  globex: {plan: web, interface: homes, inner_vlan: 19}\n");
+  ASSERT_EQ(c.interfaces.size(), 4u);
+  const auto &acme = c.interfaces[2], &globex = c.interfaces[3];
+  EXPECT_TRUE(acme.is_tag_of_template());
+  EXPECT_FALSE(acme.has_link() || c.interfaces[1].is_tag_of_template() || acme.is_template());
+  EXPECT_EQ(std::tuple(acme.within, acme.vlan, acme.first_inner, acme.last_inner, acme.vlan_protocol),
+            std::tuple(0u, 7, 12, 12, kServiceTag));
+  EXPECT_EQ(std::tuple(acme.mtu, acme.group, acme.filter_in, globex.filter_in), std::tuple(1400, 0u, 0u, 1u));
+  EXPECT_EQ(acme.shaper.rate, Rate::bits_per_second(2'000'000));
+  EXPECT_TRUE(acme.addresses.empty());
+  // Behind the rule for some packets of the template, before the one for all.
+  ASSERT_EQ(c.rules.size(), 5u);
+  EXPECT_EQ(c.rules[0].match.dscp, 46);
+  Match of_acme;
+  of_acme.interface = 0;
+  of_acme.inner_vlan = 12;
+  EXPECT_EQ(c.rules[1].match, of_acme);
+  EXPECT_EQ(std::tuple(c.rules[1].customer, c.rules[1].contracts), std::tuple("acme", 1u));
+  EXPECT_EQ(c.rules[2].customer, "globex");
+  EXPECT_EQ(c.rules[3].match.vlan, 7);
+  EXPECT_EQ(c.rules[4].match.interface, 1u) << "a subscriber with tags of its own";
+}
+
+// Rules are numbered as in `classify`, whichever rules of subscribers are between them.
+TEST(ParseSubscriber, OnATagMovesNoNumberAndNoRuleOfOthers) {
+  const auto c = parsed(
+      "services: {s: {conditioner: police, rate: 1 Mbit/s, bucket: 10 kB}, voice: {conditioner: none}}\n"
+      "plans: {p: {service: s}}\n"
+      "interfaces: {office: {port: a, vlan: 6}, homes: {port: a, vlan: 7, inner_vlan: 1-2, addresses: "
+      "10.7.0.1/24}}\n"
+      "classify:\n"
+      "  - {match: {interface: office}, service: s}\n"
+      "  - {match: {interface: homes, protocol: udp}, service: voice, per: interface}\n"
+      "  - {match: {interface: homes}, service: s, per: interface}\n"
+      "subscribers: {one: {plan: p, interface: homes, inner_vlan: 1}, two: {plan: p, interface: homes, "
+      "inner_vlan: 2}}\n");
+  std::vector<std::string> all;
+  for (const Rule& r : c.rules)
+    all.push_back(
+        fmt::format("{} {} {}", r.number, r.customer, r.subscriber ? c.interfaces[*r.subscriber].name : "-"));
+  EXPECT_THAT(all, ElementsAre("1  -", "2  -", "0 one one", "0 two two", "3  -"));
+  EXPECT_EQ(c.rules[1].contracts, 2u) << "of both tags";
+  EXPECT_EQ(c.rules[4].contracts, 0u) << "no tag is left";
+}
+
 TEST(ParseSubscriber, HasTheFilterSuspendedInPlaceOfItsOwnWhileItIsSuspended) {
   const auto text = [](const char* filters, const char* suspended) {
     return fmt::format(

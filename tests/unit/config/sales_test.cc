@@ -55,6 +55,22 @@ TEST(Sales, ContractsAreSoldOfWhereTheyComeByAndOfTheQueueOfTheUplink) {
                   "a/i/ up 3000", "up/voice up 2000 of 2000", "up/assured up 2000 of 6000"));
 }
 
+// A tag of a template may have a group of its own; rules before the one for all are of all tags.
+TEST(Sales, ATagOfATemplateBuysForItself) {
+  EXPECT_THAT(
+      rows(std::string("groups: {homes: {port: a, shape: 3 Mbit/s}, biz: {port: a, shape: 50 Mbit/s}}\n"
+                       "interfaces: {i: {port: a, vlan: 7, inner_vlan: 1-3, group: homes, shape: 1 Mbit/s}}\n"
+                       "plans: {p: {service: s, shape: 20 Mbit/s}}\n"
+                       "subscribers: {acme: {plan: p, interface: i, inner_vlan: 2, group: biz}}\n") +
+           kService +
+           "classify:\n"
+           "  - {match: {interface: i, protocol: udp}, service: v, per: interface}\n"
+           "  - {match: {interface: i}, service: s, per: interface}\n"),
+      testing::IsSupersetOf({"a/homes/ down 2000 of 3000", "a/homes/ up 2300 of 3000",
+                             "a/biz/ down 20000 of 50000", "a/biz/ up 1000 of 50000", "a/biz/acme/ up 1000",
+                             "a/ up 3300"}));
+}
+
 TEST(Sales, WhatIsDerivedIsSold) {
   EXPECT_THAT(rows(std::string(kService) + "classify: [{match: {port: a}, service: s, per: source}]\n"),
               ElementsAre("a/ up 6000", "up/ up 6000 of 10000", "up/assured up 6000 of 6000"));

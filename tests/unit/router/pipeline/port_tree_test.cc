@@ -208,6 +208,15 @@ TEST(PortTreeReload, AnInterfaceOfOtherClassesIsRemovedFirst) {
   EXPECT_EQ(changes(old, tree(", queues: equal")), 2u) << "`voice` is not strict";
 }
 
+TEST(PortTreeReload, ATagOfATemplateChangesAlone) {
+  const std::string before =
+      tree(", weight: 2") + "services: {s: {conditioner: none}}\nplans: {p: {service: s, shape: 1 Mbit/s}}\n";
+  const std::string with = before + "subscribers: {acme: {plan: p, interface: homes, inner_vlan: 2}}\n";
+  EXPECT_EQ(changes(before, with), 1u);
+  EXPECT_EQ(changes(with, with), 0u);
+  EXPECT_EQ(changes(with, before), 1u);
+}
+
 // Class numbers that another worker has looked up are good for a plan of the same layout.
 TEST(PortTreeReload, TheLayoutIsWhatGivesPacketsTheirClass) {
   const Plan plan(tree(", queues: down"));

@@ -26,7 +26,8 @@ queues:
 )";
 
 struct TreeCopyTest : testing::Test {
-  DataPlane d{kRouter};
+  explicit TreeCopyTest(const std::string& more = "") : d(kRouter + more) {}
+  DataPlane d;
 
   void offer(InterfaceIndex i, std::uint8_t dscp, std::size_t n) {
     for (; n > 0; --n) {
@@ -78,6 +79,22 @@ TEST_F(TreeCopyTest, DefinitionsThenMembersThatHadSomething) {
                                    "wan0/homes/voice x 4000: 1 1", "wan0/homes/data x 4000: 3 2",
                                    "wan0/homes.7/data of homes: 3 2", "wan0/homes.4000/voice of homes: 1 1"));
   EXPECT_EQ(steps, 4001 / 32 + 1);
+}
+
+struct TagOfATemplate : TreeCopyTest {
+  TagOfATemplate()
+      : TreeCopyTest(
+            "services: {s: {conditioner: none}}\nplans: {p: {service: s, queues: down}}\n"
+            "subscribers: {acme: {plan: p, interface: homes, inner_vlan: 2}}\n") {}
+};
+
+TEST_F(TagOfATemplate, HasRowsOfItsOwn) {
+  offer(static_cast<InterfaceIndex>(definition(1) + 1), test::kBe, 1);
+  offer(definition(3), test::kBe, 2);
+  const auto rows = read().first;
+  EXPECT_THAT(rows, testing::IsSupersetOf({"wan0/homes/data x 4000: 1 1", "wan0/homes.1/data of homes: 1 1",
+                                           "wan0/acme/data: 2 2"}));
+  EXPECT_THAT(rows, testing::Each(testing::Not(testing::HasSubstr("of acme")))) << rows.size();
 }
 
 TEST_F(TreeCopyTest, OfAllWorkersOneKnowsHowLongPacketsWaited) {

@@ -55,5 +55,23 @@ TEST(ShaperMinutes, HaveWhatPassedSinceTheLastOne) {
   EXPECT_EQ(minutes.take(interfaces, workers).at(0).tally.delivered_in_bytes, 80u);
 }
 
+// The queues of a tag keep their counters when it gets a plan of its own, and another name.
+TEST(ShaperMinutes, AnotherNameOfATagHasWhatPassedUnderIt) {
+  InterfaceReading member = interface_of("homes.7", 2e6), smith = interface_of("smith", 1e6);
+  member.of = smith.of = "homes";
+  member.tags = smith.tags = "200.7";
+  Reading before, after;
+  before.member_queues = {queue_of("homes.7", 10, 1000, 0)};
+  after.interface_queues = {queue_of("smith", 12, 1200, 0)};
+  ShaperMinutes minutes;
+  minutes.take(std::vector{member}, before);
+  const auto rows = minutes.take(std::vector{smith}, after);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].tally.delivered_in_bytes, 200u);
+  after.interface_queues.clear();
+  after.member_queues = {queue_of("homes.7", 13, 1300, 0)};
+  EXPECT_EQ(minutes.take(std::vector{member}, after).at(0).tally.delivered_in_bytes, 100u);
+}
+
 }  // namespace
 }  // namespace surety

@@ -71,6 +71,27 @@ TEST(Interfaces, KnownByAddressesAreOnTheLinkOfOthers) {
   EXPECT_TRUE(none.notes_on(1));
 }
 
+TEST(Interfaces, ATagOfATemplateKeepsItsPlaceWhateverPlanItHas) {
+  const std::string plan = "services: {s: {conditioner: none}}\nplans: {p: {service: s}}\n",
+                    one = "subscribers: {acme: {plan: p, interface: homes, inner_vlan: 11}}\n";
+  const Interfaces before(configured(kHomes + plan)), with(configured(kHomes + plan + one), &before),
+      after(configured(kHomes + plan), &with);
+  const InterfaceIndex homes = before.of_definition(0);
+  const auto place = static_cast<InterfaceIndex>(homes + 2);
+  EXPECT_EQ(with.of_definition(1), place);
+  EXPECT_EQ(with.size(), before.size());
+  for (const Interfaces* i : {&before, &with, &after}) {
+    EXPECT_EQ(i->find(1, kCustomerTag, 200, 11), place);
+    EXPECT_EQ((*i)[place].link, homes);
+    EXPECT_TRUE(i->exists(place));
+  }
+  EXPECT_EQ(with.name(place), "acme");
+  EXPECT_EQ(with.customer(place), "acme");
+  EXPECT_EQ(with.name(place + 1), "homes.12");
+  EXPECT_EQ(after.name(place), "homes.11");
+  EXPECT_EQ(after[place].definition, 0);
+}
+
 TEST(Interfaces, AreFoundByPortTagsAndProtocol) {
   const Interfaces i(configured(kAcme + kGlobex + kHomes));
   EXPECT_EQ(i.find(0, kCustomerTag, 107, 0), i.of_definition(0));
