@@ -91,6 +91,15 @@ void add_subscribers(CLI::App& app, Action& action) {
                    "in place of --port: an interface on which they are")
       ->excludes(port);
 
+  auto [batch, lines] = adder.add_change(
+      "batch",
+      "Make several changes as one, all or none: lines like `add NAME KEY=VALUE`, `set NAME KEY=VALUE`, "
+      "`remove NAME`, `suspend NAME`, `resume NAME`",
+      "owner of what is added; default: manual; of others, as for these commands", batch_subscribers);
+  batch->add_option("file", lines->file, "the lines, or - for standard input")->required();
+  batch->add_option("--id", lines->request.change.id,
+                    "ID of the batch: if one of the last 50 changes has it, nothing is changed");
+
   auto [add, added] = adder.add_change("add", "Add a subscriber", "owner; default: manual", add_subscriber);
   add->add_option("words", added->request.words,
                   "its name, and its terms: NAME plan=PLAN port=PORT vlan=107 addresses=203.0.113.1/30")

@@ -341,9 +341,16 @@ int apply(const ChangeRequest& request, const ChangeContext& context) {
 
 int edit(const ChangeRequest& request, const ChangeContext& context, const std::string& how,
          const Edit& change_files) {
+  const std::string named = request.id.empty() ? how : fmt::format("{} --id {}", how, request.id);
   return tell(how, context, [&] {
-    Change change(request, context, how);
+    Change change(request, context, named);
     change.begin();
+    if (!request.id.empty())
+      for (const Generation& g : change.site().store.all())
+        if (g.how == named) {
+          context.out << fmt::format("made before: generation {}\n", g.number);
+          return 0;
+        }
     const fs::path& file = change.site().file;
     std::optional<ConfigTree> tree = change.installed();
     if (!tree) throw std::runtime_error(fmt::format("there is no configuration in {}", file.string()));

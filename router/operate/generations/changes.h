@@ -35,6 +35,7 @@ struct ChangeRequest {
   bool at_next_start = false;       // installs changes that require a restart, too
   std::optional<int> generation{};  // rollback: target; nullopt: the previous one
   bool json = false;                // history, diff
+  std::string id{};                 // edit: a change with an ID that the history has is not made again
   bool dry_run = false;             // edit: checks and prints, and changes nothing
   Renames places{};                 // edit: files of the ConfigTree, with their names in messages
 };

@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <functional>
+#include <iterator>
+#include <map>
 #include <ostream>
+#include <set>
 #include <span>
+#include <sstream>
 #include <stdexcept>
 #include <vector>
 
@@ -50,26 +53,45 @@ SubscriberList list_in(const ConfigTree& tree, const std::string& file) try {
   throw std::runtime_error(fmt::format("{}: {}", file, e.what()));
 }
 
-void write(const SubscriberList& list, const std::string& file, ConfigTree& tree) {
-  tree.files[file] = list.file_of(std::filesystem::path(file).stem().string());
-}
+// The lists of owners, each read once, and written if it was changed.
+class Owners {
+ public:
+  explicit Owners(ConfigTree& tree) : tree_(tree) {}
 
-// The file of the owner that has a subscriber of this name, and its list.
-struct Owned {
-  std::string file;
-  SubscriberList list;
-};
-
-Owned owner_of(const std::string& name, const std::optional<std::string>& owner, const ConfigTree& tree) {
-  for (const auto& [file, text] : tree.files) {
-    if (!is_file_of_owner(text) || (owner && file != file_of_owner(*owner))) continue;
-    if (SubscriberList list = list_in(tree, file); list.find(name) != nullptr) return {file, std::move(list)};
+  // The list of an owner, to change it.
+  SubscriberList& of(const std::string& owner) { return change(file_of_owner(owner)); }
+  // The list that has the subscriber, to change it. Throws std::runtime_error if none has, or not this
+  // owner's.
+  SubscriberList& with(const std::string& name, const std::optional<std::string>& owner) {
+    std::set<std::string> files = changed_;  // files of new owners, too
+    for (const auto& [file, text] : tree_.files)
+      if (is_file_of_owner(text)) files.insert(file);
+    for (const std::string& file : files)
+      if ((!owner || file == file_of_owner(*owner)) && list(file).find(name) != nullptr) return change(file);
+    throw std::runtime_error(
+        owner ? fmt::format("owner {} has no subscriber {}", *owner, config::quote(name))
+              : fmt::format("no owner has a subscriber {}; one of the operator's own files is changed there",
+                            config::quote(name)));
   }
-  throw std::runtime_error(
-      owner ? fmt::format("owner {} has no subscriber {}", *owner, config::quote(name))
-            : fmt::format("no owner has a subscriber {}; one of the operator's own files is changed there",
-                          config::quote(name)));
-}
+  void write() const {
+    for (const std::string& file : changed_)
+      tree_.files[file] = lists_.at(file).file_of(std::filesystem::path(file).stem().string());
+  }
+
+ private:
+  SubscriberList& list(const std::string& file) {
+    const auto known = lists_.find(file);
+    return known != lists_.end() ? known->second : lists_.emplace(file, list_in(tree_, file)).first->second;
+  }
+  SubscriberList& change(const std::string& file) {
+    changed_.insert(file);
+    return list(file);
+  }
+
+  ConfigTree& tree_;
+  std::map<std::string, SubscriberList> lists_;  // indexed by file
+  std::set<std::string> changed_;
+};
 
 // Name and terms of the words `NAME KEY=VALUE ...`; null: the key is to be removed.
 std::vector<std::pair<std::string, Json>> terms_of(const std::vector<std::string>& words) {
@@ -132,22 +154,6 @@ ShapedDevicesTerms terms_of(const SubscribersRequest& request, const ConfigTree&
   return terms;
 }
 
-SubscriberList list_to_import(const SubscribersRequest& request, const ConfigTree& tree) try {
-  const std::filesystem::path& file = request.change.file;
-  config::RegularFile opened(file == "-" ? "/dev/stdin" : file.string());
-  const std::string text = opened.text(config::Document::kMaxBytes);
-  if (!opened.error().empty()) throw std::runtime_error(opened.error());
-  if (text.size() > config::Document::kMaxBytes) throw BadList("larger than the limit of 4 MiB");
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first != std::string::npos && (text[first] == '{' || text[first] == '['))
-    return SubscriberList::from_json(text);
-  const auto records = csv_records(text);
-  return is_shaped_devices(records) ? from_shaped_devices(records, terms_of(request, tree))
-                                    : SubscriberList::from_records(records);
-} catch (const std::runtime_error& e) {
-  throw std::runtime_error(fmt::format("{}: {}", request.change.file.string(), e.what()));
-}
-
 // A suspension lasts, unless the list has a value of its own.
 void keep_suspended(const SubscriberList& before, SubscriberList& after) {
   constexpr const char* kSuspended = "suspended";
@@ -182,16 +188,82 @@ void check_removals(const Difference& d, std::size_t before, double allowed) {
         d.removed, before, percent, std::ceil(percent)));
 }
 
-// Changes the subscribers with these names, each in the file of its owner.
-int change_named(const SubscribersRequest& request, const ChangeContext& context, const char* how,
-                 const std::function<void(SubscriberList&, const std::string&)>& change) {
+// A change of one subscriber: `words` are its name, and terms for some commands.
+using ChangeOne = void (*)(Owners& owners, const std::vector<std::string>& words,
+                           const std::optional<std::string>& owner);
+
+void add_one(Owners& owners, const std::vector<std::string>& words, const std::optional<std::string>& owner) {
+  Subscriber s{.name = words.at(0)};
+  put(terms_of(words), s);
+  owners.of(owner.value_or(kManual)).add(std::move(s));
+}
+void set_one(Owners& owners, const std::vector<std::string>& words, const std::optional<std::string>& owner) {
+  put(terms_of(words), *owners.with(words.at(0), owner).find(words.at(0)));
+}
+void remove_one(Owners& owners, const std::vector<std::string>& words,
+                const std::optional<std::string>& owner) {
+  owners.with(words.at(0), owner).remove(words.at(0));
+}
+void suspend_one(Owners& owners, const std::vector<std::string>& words,
+                 const std::optional<std::string>& owner) {
+  owners.with(words.at(0), owner).find(words.at(0))->terms["suspended"] = true;
+}
+void resume_one(Owners& owners, const std::vector<std::string>& words,
+                const std::optional<std::string>& owner) {
+  owners.with(words.at(0), owner).find(words.at(0))->terms.erase("suspended");
+}
+
+// Makes the change for each of the names, or once for a name with terms.
+int change_each(const SubscribersRequest& request, const ChangeContext& context, const char* how,
+                ChangeOne change, bool terms = false) {
   return edit(request.change, context, how, [&](ConfigTree& tree) {
-    for (const std::string& name : request.words) {
-      Owned owned = owner_of(name, request.owner, tree);
-      change(owned.list, name);
-      write(owned.list, owned.file, tree);
-    }
+    Owners owners(tree);
+    if (terms) change(owners, request.words, request.owner);
+    for (const std::string& name : terms ? std::vector<std::string>() : request.words)
+      change(owners, {name}, request.owner);
+    owners.write();
   });
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  config::RegularFile opened(file == "-" ? "/dev/stdin" : file.string());
+  std::string text = opened.text(config::Document::kMaxBytes);
+  if (!opened.error().empty()) throw std::runtime_error(opened.error());
+  if (text.size() > config::Document::kMaxBytes) throw BadList("larger than the limit of 4 MiB");
+  return text;
+}
+
+SubscriberList list_to_import(const SubscribersRequest& request, const ConfigTree& tree) try {
+  const std::filesystem::path& file = request.change.file;
+  const std::string text = text_of(file);
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && (text[first] == '{' || text[first] == '['))
+    return SubscriberList::from_json(text);
+  const auto records = csv_records(text);
+  return is_shaped_devices(records) ? from_shaped_devices(records, terms_of(request, tree))
+                                    : SubscriberList::from_records(records);
+} catch (const std::runtime_error& e) {
+  throw std::runtime_error(fmt::format("{}: {}", request.change.file.string(), e.what()));
+}
+
+// A line of a batch.
+void change_by(const std::string& line, Owners& owners, const std::optional<std::string>& owner) {
+  static const std::map<std::string, ChangeOne> kCommands{{"add", add_one},
+                                                          {"set", set_one},
+                                                          {"remove", remove_one},
+                                                          {"suspend", suspend_one},
+                                                          {"resume", resume_one}};
+  std::istringstream stream(line);
+  std::string command;
+  if (!(stream >> command) || command.starts_with('#')) return;
+  const std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+  const auto known = kCommands.find(command);
+  if (known == kCommands.end())
+    throw std::runtime_error(config::quote(command) + ": expected add, set, remove, suspend or resume");
+  if (words.empty()) throw std::runtime_error(command + " needs the name of a subscriber");
+  const bool terms = known->second == add_one || known->second == set_one;
+  if (words.size() > 1 && !terms) throw std::runtime_error(command + " takes one name");
+  known->second(owners, words, owner);
 }
 
 // The rows of `surety show subscribers`: of the router, or without traffic if it does not run.
@@ -253,55 +325,54 @@ int show_subscriber(const SubscribersRequest& request, const ChangeContext& cont
 int import_subscribers(const SubscribersRequest& request, const ChangeContext& context) {
   ChangeRequest change = request.change;
   return edit(change, context, "subscribers import", [&](ConfigTree& tree) {
-    const std::string file = file_of_owner(request.owner.value_or(kImport));
+    Owners owners(tree);
+    SubscriberList& list = owners.of(request.owner.value_or(kImport));
     SubscriberList after = list_to_import(request, tree);
-    const SubscriberList before = list_in(tree, file);
-    keep_suspended(before, after);
-    const Difference d = difference(before, after);
-    check_removals(d, before.all().size(), request.removals);
+    keep_suspended(list, after);
+    const Difference d = difference(list, after);
+    check_removals(d, list.all().size(), request.removals);
     context.out << fmt::format("{} added, {} changed, {} removed, {} as before\n", d.added, d.changed,
                                d.removed, d.same);
-    write(after, file, tree);
     if (!after.all().empty() && after.all().front().line != 0)  // lines are those of the CSV
-      change.places = {{file, request.change.file.string()}};
+      change.places = {{file_of_owner(request.owner.value_or(kImport)), request.change.file.string()}};
+    list = std::move(after);
+    owners.write();
+  });
+}
+
+int batch_subscribers(const SubscribersRequest& request, const ChangeContext& context) {
+  return edit(request.change, context, "subscribers batch", [&](ConfigTree& tree) {
+    Owners owners(tree);
+    std::istringstream lines(text_of(request.change.file));
+    std::size_t number = 0;
+    for (std::string line; std::getline(lines, line);) try {
+        ++number;
+        change_by(line, owners, request.owner);
+      } catch (const std::runtime_error& e) {
+        throw std::runtime_error(fmt::format("{}:{}: {}", request.change.file.string(), number, e.what()));
+      }
+    owners.write();
   });
 }
 
 int add_subscriber(const SubscribersRequest& request, const ChangeContext& context) {
-  return edit(request.change, context, "subscribers add", [&](ConfigTree& tree) {
-    const std::string file = file_of_owner(request.owner.value_or(kManual));
-    SubscriberList list = list_in(tree, file);
-    Subscriber s{.name = request.words.at(0)};
-    put(terms_of(request.words), s);
-    list.add(std::move(s));
-    write(list, file, tree);
-  });
+  return change_each(request, context, "subscribers add", add_one, true);
 }
 
 int set_subscriber(const SubscribersRequest& request, const ChangeContext& context) {
-  return edit(request.change, context, "subscribers set", [&](ConfigTree& tree) {
-    const std::string& name = request.words.at(0);
-    Owned owned = owner_of(name, request.owner, tree);
-    put(terms_of(request.words), *owned.list.find(name));
-    write(owned.list, owned.file, tree);
-  });
+  return change_each(request, context, "subscribers set", set_one, true);
 }
 
 int remove_subscribers(const SubscribersRequest& request, const ChangeContext& context) {
-  return change_named(request, context, "subscribers remove",
-                      [](SubscriberList& list, const std::string& name) { list.remove(name); });
+  return change_each(request, context, "subscribers remove", remove_one);
 }
 
 int suspend_subscribers(const SubscribersRequest& request, const ChangeContext& context) {
-  return change_named(
-      request, context, "subscribers suspend",
-      [](SubscriberList& list, const std::string& name) { list.find(name)->terms["suspended"] = true; });
+  return change_each(request, context, "subscribers suspend", suspend_one);
 }
 
 int resume_subscribers(const SubscribersRequest& request, const ChangeContext& context) {
-  return change_named(
-      request, context, "subscribers resume",
-      [](SubscriberList& list, const std::string& name) { list.find(name)->terms.erase("suspended"); });
+  return change_each(request, context, "subscribers resume", resume_one);
 }
 
 }  // namespace surety

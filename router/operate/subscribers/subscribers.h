@@ -32,6 +32,9 @@ struct SubscribersRequest {
 // Makes the owner's subscribers those of a list (subscriber_list.h, shaped_devices.h); a list without
 // `suspended` ends no suspension.
 int import_subscribers(const SubscribersRequest& request, const ChangeContext& context);
+// Makes the changes of a file's lines, `add NAME KEY=VALUE ...`, `set NAME KEY=VALUE ...`, `remove NAME`,
+// `suspend NAME` or `resume NAME`, in this order, as one change: all of them, or none.
+int batch_subscribers(const SubscribersRequest& request, const ChangeContext& context);
 int add_subscriber(const SubscribersRequest& request, const ChangeContext& context);
 int set_subscriber(const SubscribersRequest& request, const ChangeContext& context);  // `KEY=` removes a term
 int remove_subscribers(const SubscribersRequest& request, const ChangeContext& context);

@@ -45,12 +45,16 @@ def imported(router, text, *more):
     return router.run("subscribers", "import", write(router, text), *more)
 
 
-def not_imported(router, text, *more):
+def not_changed(router, *words):
     """The sentence; nothing has changed."""
     before, running = listed(router), router.running()
-    said = router.refused("subscribers", "import", write(router, text), *more)
+    said = router.refused("subscribers", *words)
     assert listed(router) == before and router.running() == running
     return said
+
+
+def not_imported(router, text, *more):
+    return not_changed(router, "import", write(router, text), *more)
 
 
 def listed(router, *more):
@@ -174,6 +178,25 @@ def test_each_owner_has_its_own(router):
         assert listed(router) == before
     router.run("subscribers", "remove", "acme", "hooli")
     assert plans(router) == {"globex": "gold", "initech": "gold"}
+
+
+def test_a_batch_is_one_change_that_is_made_once(router):
+    imported(router, COLUMNS + ACME)
+    batch = write(router, "# of the portal\nadd hooli plan=gold port=lan vlan=120 addresses=198.51.100.1/30;2001:db8:5::1/64\n\nset acme plan=silver\nsuspend acme\n"
+                          "suspend hooli\n")
+    before = len(router.history())
+    assert router.run("subscribers", "batch", batch, "--id", "order-1").stdout.endswith("in effect\n")
+    rows = {row["name"]: (row["plan"], row["owner"], row["suspended"]) for row in listed(router)}
+    assert rows == {"acme": ("silver", "import", True), "hooli": ("gold", "manual", True), "initech": ("gold", "file", False)}
+    last = router.history()[-1]
+    assert len(router.history()) == before + 1 and last["how"] == "subscribers batch --id order-1"
+    router.run("subscribers", "resume", "acme")
+    assert router.run("subscribers", "batch", batch, "--id", "order-1").stdout == f"made before: generation {last['generation']}\n"
+    assert not listed(router, "acme")[0]["suspended"]
+    for line, said in (("remove nobody", "no owner has a subscriber `nobody`"), ("rename acme x", "expected add, set, remove"), ("suspend", "needs the name"),
+                       ("suspend acme hooli", "takes one name"), ("add x plan=gold port=lan vlan=107", "vlan"), ("set acme plan", "expected KEY=VALUE")):
+        refused = not_changed(router, "batch", write(router, f"remove hooli\n{line}\n"))
+        assert said.casefold() in refused.casefold() and (said == "vlan" or "list.csv:2: " in refused), refused
 
 
 SHAPED = ("Circuit ID,Circuit Name,Device ID,Device Name,Parent Node,MAC,IPv4,IPv6,Download Min Mbps,Upload Min Mbps,Download Max Mbps,"
