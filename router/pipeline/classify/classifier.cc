@@ -64,6 +64,8 @@ Classifier::Classifier(const config::Config& config, const Classifier* before,
   for (const auto& rule : config.rules) {
     contracts_.push_back({rule.per, rule.prefix_v4, rule.prefix_v6, rule.match.inner_vlan.has_value(), 0});
     identities_.push_back(identity(rule, config));
+    matches_.push_back(rule.match);
+    matches_.back().interface.reset();
     const auto& named = rule.match.interface;
     named_.push_back(named ? interfaces_->of_definition(*named) : kNoInterface);
     uses_dscp_ |= rule.match.dscp.has_value();
@@ -75,7 +77,7 @@ Classifier::Classifier(const config::Config& config, const Classifier* before,
 
 // Thousands of rules take a second, and a reload that leaves them as they are none of it.
 void Classifier::build(const config::Config& config, const Classifier* before) {
-  if (before != nullptr && before->identities_ == identities_ && before->named_ == named_) {
+  if (before != nullptr && before->matches_ == matches_ && before->named_ == named_) {
     v4_ = before->v4_;
     v6_ = before->v6_;
     return;

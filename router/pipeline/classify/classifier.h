@@ -78,6 +78,7 @@ class Classifier {
   std::shared_ptr<const Acl> v4_, v6_;   // shared with the previous classifier if the rules are the same
   std::vector<Contract> contracts_;      // indexed by rule
   std::vector<std::string> identities_;  // indexed by rule: identity across reloads
+  std::vector<config::Match> matches_;   // indexed by rule, without their interfaces
   std::vector<InterfaceIndex> named_;    // indexed by rule: the rule's interface; kNoInterface: none
   std::uint32_t next_id_ = 0;
   std::shared_ptr<const Interfaces> interfaces_;

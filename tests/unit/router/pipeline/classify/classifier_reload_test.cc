@@ -2,6 +2,7 @@
 // Rules of interfaces when others come and go: what a rule names is the interface, wherever it stands.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -87,6 +88,29 @@ TEST(ClassifierReload, ARuleMeansTheInterfaceThatHasTheNameNow) {
   ASSERT_NE(after.interfaces->of_definition(0), before.interfaces->of_definition(0));
   EXPECT_EQ(after.rule("a"), 0);
   EXPECT_EQ(after.rule("b"), -1);
+}
+
+// The contract stays the subscriber's, and the packets are those of its addresses now.
+TEST(ClassifierReload, AddressesOfASubscriberMove) {
+  const auto from = [](const char* source) {
+    config::Config c = with({}, {});
+    config::Rule& rule = c.rules.emplace_back();
+    rule.customer = "acme";
+    rule.match.source = {*parse_prefix(source)};
+    rule.match.family = config::Match::Family::ipv4;
+    return c;
+  };
+  const auto rule = [](const Step& step, const char* source) {
+    ParsedPacket p;
+    std::memcpy(p.key.address.data(), parse_address(source)->data(), 4);
+    const auto found = step.classifier.match(p, 0);
+    return found ? *found : -1;
+  };
+  const Step before(from("10.1.0.11/32")), after(from("10.1.0.12/32"), &before);
+  EXPECT_EQ(rule(before, "10.1.0.11"), 0);
+  EXPECT_EQ(rule(after, "10.1.0.11"), -1);
+  EXPECT_EQ(rule(after, "10.1.0.12"), 0);
+  EXPECT_EQ(after.classifier.id(0), before.classifier.id(0));
 }
 
 TEST(ClassifierReload, OtherRulesAreOthers) {
