@@ -41,7 +41,7 @@ std::vector<Candidate> candidates(const Question& q, const Snapshot& s) {
   for (std::size_t i = 0; i < interfaces.size(); ++i) {
     const auto index = static_cast<InterfaceIndex>(i);
     const InterfaceRecord& r = interfaces[index];
-    if (!r.live || r.is_template) continue;
+    if (!r.live || r.is_template || r.within != kNoInterface) continue;
     if (q.vlan && (r.tags.outer() != *q.vlan || r.tags.inner() != q.inner_vlan.value_or(0))) continue;
     Candidate c{{r.port, r.tags}, index, {}};
     const auto frame = frame_of(q, c.arrival);

@@ -61,7 +61,8 @@ const char* per_name(config::Rule::Per per) {
 
 Json rule(const IngressTrace& t, const Snapshot& s) {
   const config::Rule& r = s.config.rules[t.rule];
-  Json j = {{"number", t.rule + 1}};
+  Json j = Json::object();
+  if (r.number > 0) j["number"] = r.number;
   if (r.line > 0) j["line"] = r.line;
   if (!r.file.empty()) j["file"] = r.file;
   j["service"] = s.services[s.service_of_rule(t.rule)].name;
@@ -79,9 +80,10 @@ Json service(const ServiceProgram& p) {
 std::string covered(const IngressTrace& t, const Question& q, const Snapshot& s) {
   using Per = config::Rule::Per;
   const config::Rule& r = s.config.rules[t.rule];
+  if (!r.customer.empty()) return r.customer;
   switch (r.per) {
     case Per::rule:
-      return fmt::format("rule {}", t.rule + 1);
+      return fmt::format("rule {}", r.number);
     case Per::flow:
       return "this flow";
     case Per::source:
@@ -101,6 +103,8 @@ Json contract(const IngressTrace& t, const Question& q, const Snapshot& s) {
   const ServiceProgram& p = s.services[t.flow.service];
   Json j = {{"contract", t.flow.excess ? "(excess)" : covered(t, q, s)}};
   j["customer"] = s.interfaces->customer(t.header.interface);
+  if (t.rule < s.config.rules.size() && !s.config.rules[t.rule].customer.empty())
+    j["customer"] = s.config.rules[t.rule].customer;
   j["known"] = t.state_known();
   const bool csa = p.kind == ServiceProgram::Kind::csa;
   for (std::size_t b = 0; b < t.conditioned.buckets.size(); ++b) {

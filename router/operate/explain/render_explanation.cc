@@ -51,8 +51,9 @@ std::string filter(const Json& f) {
 std::string rule(const Json& r) {
   const std::string file = r.contains("file") ? " of " + r.value("file", "") : "";
   const std::string line = r.contains("line") ? fmt::format(" (line {}{})", r.value("line", 0), file) : "";
-  return fmt::format("{}{}: service {} per {}", r.value("number", 0), line, text(r, "service"),
-                     text(r, "per"));
+  return fmt::format("{}{}: service {} per {}",
+                     r.contains("number") ? std::to_string(r.value("number", 0)) : "of a subscriber", line,
+                     text(r, "service"), text(r, "per"));
 }
 
 std::string service(const Json& s) {

@@ -79,6 +79,20 @@ struct ExplanationTest : testing::Test {
   DataPlane d;
 };
 
+struct OfASubscriber : ExplanationTest {
+  OfASubscriber()
+      : ExplanationTest(
+            "plans: {p: {service: gold}}\nsubscribers: {bob: {plan: p, port: lan, prefixes: 10.1.0.1}}\n") {}
+};
+
+TEST_F(OfASubscriber, NamesContractAndCustomerAsShowDoes) {
+  const Json j = ask("destination_port=80", "bob");
+  EXPECT_EQ(j["contract"]["contract"], "bob");
+  EXPECT_EQ(j["contract"]["customer"], "bob");
+  EXPECT_FALSE(j["rule"].contains("number")) << "it is not in `classify`";
+  EXPECT_EQ(ask("destination_port=5003")["contract"]["contract"], "rule 3");
+}
+
 TEST_F(ExplanationTest, SaysEachStageOfAContract) {
   const Json j = ask("destination_port=5001");
   EXPECT_EQ(j["rule"]["number"], 1);
