@@ -14,8 +14,8 @@
 #include "conditioners/ard_marker.h"
 #include "router/pipeline/class_split.h"
 #include "router/pipeline/counters.h"
+#include "router/pipeline/interfaces/prefix_map.h"
 #include "router/pipeline/packet_disposal.h"
-#include "router/pipeline/routes/prefix_map.h"
 #include "router/pipeline/snapshot.h"
 
 namespace surety {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "router/pipeline/interfaces/interfaces.h"
-#include "router/pipeline/routes/prefix_map.h"
+#include "router/pipeline/interfaces/prefix_map.h"
 #include "router/pipeline/wire/headers.h"
 
 namespace surety {

@@ -64,31 +64,45 @@ Classifier::Classifier(const config::Config& config, const Classifier* before,
   for (const auto& rule : config.rules) {
     contracts_.push_back({rule.per, rule.prefix_v4, rule.prefix_v6, rule.match.inner_vlan.has_value(), 0});
     identities_.push_back(identity(rule, config));
-    matches_.push_back(rule.match);
-    matches_.back().interface.reset();
-    const auto& named = rule.match.interface;
-    named_.push_back(named ? interfaces_->of_definition(*named) : kNoInterface);
     uses_dscp_ |= rule.match.dscp.has_value();
   }
+  list(config);
   build(config, before);
   find_classified(config);
   give_ids(config, before);
 }
 
+void Classifier::list(const config::Config& config) {
+  std::unordered_map<InterfaceIndex, std::vector<std::pair<Prefix, std::uint32_t>>> hosts;
+  for (std::uint32_t i = 0; i < config.rules.size(); ++i) {
+    const config::Rule& rule = config.rules[i];
+    const auto& interface = rule.match.interface;
+    const InterfaceIndex named = interface ? interfaces_->of_definition(*interface) : kNoInterface;
+    if (rule.subscriber && !config.interfaces[*rule.subscriber].prefixes.empty()) {
+      auto& of_link = hosts[interface ? named : static_cast<InterfaceIndex>(*rule.match.port)];
+      for (const Prefix& p : rule.match.source) of_link.emplace_back(p, i);
+      continue;
+    }
+    Listed& listed = listed_.emplace_back(Listed{i, rule.match, named});
+    listed.match.interface.reset();
+  }
+  for (auto& [link, prefixes] : hosts) hosts_.emplace(link, PrefixMap(std::move(prefixes), kNoRule));
+}
+
 // Thousands of rules take a second, and a reload that leaves them as they are none of it.
 void Classifier::build(const config::Config& config, const Classifier* before) {
-  if (before != nullptr && before->matches_ == matches_ && before->named_ == named_) {
+  if (before != nullptr && before->listed_ == listed_) {
     v4_ = before->v4_;
     v6_ = before->v6_;
     return;
   }
   std::vector<AclEntry> entries;
-  for (std::size_t i = 0; i < config.rules.size(); ++i) {
-    const Match& m = config.rules[i].match;
-    AclEntry& e = entries.emplace_back(AclEntry{.match = &m, .number = static_cast<std::uint32_t>(i)});
+  for (const Listed& rule : listed_) {
+    const Match& m = config.rules[rule.number].match;
+    AclEntry& e = entries.emplace_back(AclEntry{.match = &m, .number = rule.number});
     if (!m.port && !m.interface) e.customer = std::uint8_t{1};
     if (constrains_ports(m)) e.ports = AclInput::known;
-    if (m.interface) e.interface = named_[i];
+    if (m.interface) e.interface = rule.named;
   }
   v4_ = std::make_shared<const Acl>(entries, false, "classification rules");
   v6_ = std::make_shared<const Acl>(entries, true, "classification rules");
@@ -135,7 +149,7 @@ void Classifier::give_ids(const config::Config& config, const Classifier* before
 std::optional<std::uint16_t> Classifier::match(const ParsedPacket& packet, std::uint8_t port) const {
   const ParsedPacket* const one = &packet;
   std::uint16_t rule = kNoRule;
-  match_family({&one, 1}, packet.v6, port, {&rule, 1});
+  match({&one, 1}, port, {&rule, 1});
   return rule == kNoRule ? std::nullopt : std::optional(rule);
 }
 
@@ -145,6 +159,16 @@ void Classifier::match(std::span<const ParsedPacket* const> packets, std::uint8_
   std::fill_n(rules.begin(), packets.size(), kNoRule);
   match_family(packets, false, port, rules);
   match_family(packets, true, port, rules);
+  if (hosts_.empty()) return;
+  for (std::size_t i = 0; i < packets.size(); ++i)
+    if (rules[i] == kNoRule) rules[i] = rule_of_host(*packets[i]);
+}
+
+std::uint16_t Classifier::rule_of_host(const ParsedPacket& packet) const {
+  // Hosts of a port are untagged; other tags may be the port's, too (TagAdmission).
+  if (packet.vlan != 0 && packet.interface < interfaces_->ports()) return kNoRule;
+  const auto link = hosts_.find(packet.interface);
+  return link == hosts_.end() ? kNoRule : static_cast<std::uint16_t>(link->second.of(source_of(packet.key)));
 }
 
 void Classifier::match_family(std::span<const ParsedPacket* const> packets, bool v6, std::uint8_t port,

@@ -93,11 +93,13 @@ TEST(ClassifierReload, ARuleMeansTheInterfaceThatHasTheNameNow) {
 // The contract stays the subscriber's, and the packets are those of its addresses now.
 TEST(ClassifierReload, AddressesOfASubscriberMove) {
   const auto from = [](const char* source) {
-    config::Config c = with({}, {});
+    config::Config c = with({"acme"}, {});
+    c.interfaces[0].prefixes = {*parse_prefix(source)};
     config::Rule& rule = c.rules.emplace_back();
+    rule.subscriber = 0;
     rule.customer = "acme";
-    rule.match.source = {*parse_prefix(source)};
-    rule.match.family = config::Match::Family::ipv4;
+    rule.match.port = 0;
+    rule.match.source = c.interfaces[0].prefixes;
     return c;
   };
   const auto rule = [](const Step& step, const char* source) {
@@ -111,6 +113,35 @@ TEST(ClassifierReload, AddressesOfASubscriberMove) {
   EXPECT_EQ(rule(after, "10.1.0.11"), -1);
   EXPECT_EQ(rule(after, "10.1.0.12"), 0);
   EXPECT_EQ(after.classifier.id(0), before.classifier.id(0));
+  ParsedPacket tagged;
+  std::memcpy(tagged.key.address.data(), parse_address("10.1.0.12")->data(), 4);
+  tagged.vlan = 5;
+  EXPECT_EQ(after.classifier.match(tagged, 0), std::nullopt) << "with a tag that is the port's: others";
+}
+
+TEST(ClassifierReload, RulesOfTheFileComeBeforeThoseOfSubscribers) {
+  config::Config c = with({"acme", "link"}, {"link"});
+  c.interfaces[0].prefixes = {*parse_prefix("10.1.0.0/24")};
+  c.interfaces[0].within = 1;
+  config::Rule& rule = c.rules.emplace_back();
+  rule.subscriber = 0;
+  rule.customer = "acme";
+  rule.match.interface = 1;
+  rule.match.source = c.interfaces[0].prefixes;
+  c.rules[0].match.destination = {*parse_prefix("10.9.0.0/16")};
+  const Step step(c);
+  const auto rule_of = [&](const char* source, const char* destination, const char* interface) {
+    ParsedPacket p;
+    std::memcpy(p.key.address.data(), parse_address(source)->data(), 4);
+    std::memcpy(reinterpret_cast<char*>(p.key.address.data()) + 4, parse_address(destination)->data(), 4);
+    p.interface = *interface == 'l' ? step.interfaces->of_definition(1) : InterfaceIndex{0};
+    const auto found = step.classifier.match(p, 0);
+    return found ? *found : -1;
+  };
+  EXPECT_EQ(rule_of("10.1.0.7", "10.9.0.1", "link"), 0);
+  EXPECT_EQ(rule_of("10.1.0.7", "10.8.0.1", "link"), 1);
+  EXPECT_EQ(rule_of("10.1.1.7", "10.8.0.1", "link"), -1);
+  EXPECT_EQ(rule_of("10.1.0.7", "10.8.0.1", "port"), -1) << "another link";
 }
 
 TEST(ClassifierReload, OtherRulesAreOthers) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the value of the longest prefix that has an address: the aggregate of a source within a class, or the
-// filter of a source on a link.
+// filter or the rule of a source on a link.
 //
 // Built once for a configuration and used per packet: a binary search, then one step per enclosing prefix.
 // Not a Fib: rte_fib takes megabytes when empty, and there is one table for each class and link.

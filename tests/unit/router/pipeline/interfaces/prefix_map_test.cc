@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/routes/prefix_map.h"
+#include "router/pipeline/interfaces/prefix_map.h"
 
 #include <gtest/gtest.h>
 
