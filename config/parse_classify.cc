@@ -114,9 +114,12 @@ std::size_t matched(const Match& m, const Interface& i, const Config& c) {
 }
 
 bool is_for_all_of(const Match& m, const Interface& i, const Config& c) {
+  const Port::Trust link = i.prefixes.empty() ? i.trust
+                           : i.within         ? c.interfaces[*i.within].trust
+                                              : c.ports[i.port].trust;
   const bool here = m.interface ? &c.interfaces[*m.interface] == &i
                     : m.port    ? *m.port == i.port
-                                : i.trust == Port::Trust::customer;
+                                : link == Port::Trust::customer;
   const bool one_tag = m.inner_vlan && i.is_template();
   return here && !one_tag && (!m.vlan || *m.vlan == i.vlan) &&
          (!m.inner_vlan || *m.inner_vlan == i.first_inner) && matches_all_fields(m);
@@ -194,6 +197,7 @@ void add_rules_of_subscribers(Draft& draft) {
       if (fresh) front->second = first_of_all(*interface.within, draft.config);
       at = front->second;
     }
+    if (!interface.prefixes.empty()) ++at;  // the data plane finds them by the source (classifier.h)
     rule.contracts = static_cast<std::uint32_t>(interface.count());
     pairs += pairs_of(rule.match);
     placed.push_back({at, std::move(rule), s.at});
@@ -214,6 +218,10 @@ void add_rules_of_subscribers(Draft& draft) {
     if (at == rules.size()) break;
     all.push_back(std::move(rules[at]));
     places.push_back(draft.rule_places[at]);
+  }
+  for (; next != placed.end(); ++next) {
+    all.push_back(std::move(next->rule));
+    places.push_back(next->mark);
   }
   rules = std::move(all);
   draft.rule_places = std::move(places);

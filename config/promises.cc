@@ -96,6 +96,7 @@ double bound_of(const std::optional<Rate>& rate) {
 
 // Upper bound of the interface's rate, all of a template together.
 double bound_of(const Interface& i, const Config& c) {
+  if (i.own_count() == 0) return 0;
   return std::min({bound_of(i.shaper.rate) * static_cast<double>(i.own_count()),
                    bound_of(c.ports[i.port].shaper.rate),
                    i.group ? bound_of(c.groups[*i.group].shaper.rate) : bound_of({})});

@@ -142,7 +142,10 @@ class Model {
       if (!from && r.match.port) up_ports_[*r.match.port].add(sum);
       if (!from) continue;
       const Interface& i = c_.interfaces[*from];
-      up_interfaces_[*from].add(sum);
+      Sum own = sum;  // without tags that subscribers have
+      if (i.is_template() && !is_for_all_of(r.match, i, c_))
+        own.bits_per_second *= static_cast<double>(i.own_count()) / static_cast<double>(i.count());
+      up_interfaces_[*from].add(own);
       up_ports_[i.port].add(sum);
       if (i.group) up_groups_[*i.group].add(sum);
     }
