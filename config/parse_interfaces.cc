@@ -177,7 +177,7 @@ const Port* read_tag_of_template(MapReader& map, const Node& link, Interface& i,
   for (const char* const key :
        {"port", "vlan", "vlan_protocol", "addresses", "mtu", "hosts", "twin", "source_check"})
     if (const Node* n = map.find(key))
-      draft.problems.error(n->mark, "that of {} applies: leave `{}` out", quote(link.text), key);
+      draft.problems.error(n->mark, "`{}` is that of interface {}: leave it out", key, quote(link.text));
   const auto index = draft.interfaces.resolve(link, "interface", draft.problems);
   const Node* const inner = map.find("inner_vlan");
   if (!index) return nullptr;

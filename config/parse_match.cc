@@ -135,8 +135,10 @@ std::optional<std::size_t> resolve_link(const Node& reference, Draft& draft) {
   const auto index = draft.interfaces.resolve(reference, "interface", draft.problems);
   const auto& all = draft.config.interfaces;
   if (!index || *index >= all.size() || all[*index].has_link()) return index;
-  draft.problems.error(reference.mark, "{} is a subscriber without an interface of its own",
-                       quote(reference.text));
+  draft.problems.error(
+      reference.mark,
+      "{} is a subscriber without an interface of its own: name the port or interface that it is on",
+      quote(reference.text));
   return {};
 }
 
