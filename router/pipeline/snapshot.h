@@ -21,8 +21,8 @@
 #include "router/pipeline/burst.h"
 #include "router/pipeline/classify/classifier.h"
 #include "router/pipeline/classify/filter.h"
+#include "router/pipeline/classify/host_filters.h"
 #include "router/pipeline/flows/meter.h"
-#include "router/pipeline/host_filters.h"
 #include "router/pipeline/interfaces/interfaces.h"
 #include "router/pipeline/port_tree.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/pipeline/host_filters.h"
+#include "router/pipeline/classify/host_filters.h"
 
 #include <utility>
 #include <vector>
