@@ -19,4 +19,16 @@ inline Config parsed(const std::string& rest, const std::string& ports = "ports:
   return result.config.value_or(Config{});
 }
 
+// One customer port `a` of MTU 2000, one core port `b`, more of them, and `rest`; every diagnostic is a
+// failure.
+inline Config on_two_ports(const std::string& rest, const std::string& more = "") {
+  const auto result = parse(
+      "version: 1\nports:\n  a: {device: null, mtu: 2000}\n  b: {device: null, trust: core, addresses: "
+      "[10.2.0.1/24]}\n" +
+          more + rest,
+      "f.yaml");
+  for (const auto& d : result.diagnostics) ADD_FAILURE() << d.format();
+  return result.config.value_or(Config{});
+}
+
 }  // namespace surety::config
