@@ -10,9 +10,9 @@ from law import law  # noqa: E402
 from metrics import Metrics  # noqa: E402
 from namespaces import Host, Namespace, connect, sh  # noqa: E402
 from router import ROOT, SURETY, Measured, Router, wait_for  # noqa: E402
-from traffic import TcpTransfer, UdpSink, UdpSource, transfer, udp_in_order  # noqa: E402
+from traffic import TcpTransfer, UdpSink, UdpSource, UdpStream, transfer, udp_in_order  # noqa: E402
 
-__all__ = ["Lab", "Measured", "Metrics", "Namespace", "ROOT", "Router", "SURETY", "TcpTransfer", "UdpSink", "UdpSource",
+__all__ = ["Lab", "Measured", "Metrics", "Namespace", "ROOT", "Router", "SURETY", "TcpTransfer", "UdpSink", "UdpSource", "UdpStream",
            "Wire", "connect", "dscp", "ecn", "frames_of", "law", "sh", "transfer", "udp_in_order",
            "udp_to", "wait_for"]
 

@@ -145,6 +145,44 @@ class UdpSource:
         self.socket.close()
 
 
+class UdpStream:
+    """UDP at an even pace, in a thread, until it is left: what was sent (`sent`), and the rate of what arrives."""
+
+    def __init__(self, source, sink, address, packets_per_second, size=972, bind=None):
+        self.sink = UdpSink(sink, address, 4100)
+        self._source = UdpSource(source, address, 4100, bind=(bind, 0) if bind else None)
+        self._pace, self._size = packets_per_second, size
+        self._done, self._thread = threading.Event(), threading.Thread(target=self._send)
+        self._count, self._at, self.sent = 0, time.monotonic(), 0
+
+    def _send(self):
+        portion = max(1, int(self._pace / 12))
+        while not self._done.is_set():
+            self._source.pace(bytes(self._size), self._pace, portion)
+            self.sent += portion
+
+    def rate(self):
+        """Bytes of IP packets a second, since the last call."""
+        count, now = self.sink.drain(), time.monotonic()
+        rate = (count - self._count) * (self._size + 28) / (now - self._at)
+        self._count, self._at = count, now
+        return rate
+
+    def stop(self):
+        """Stops sending; what is on its way still arrives."""
+        self._done.set()
+        self._thread.join()
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+        for end in (self.sink, self._source):
+            end.__exit__()
+
+
 def udp_in_order(source, destination, family, packets=5000):
     """Datagrams of all sizes, as sent and as received; in portions for which no queue on the way has to be deep."""
     address = destination.address(family)

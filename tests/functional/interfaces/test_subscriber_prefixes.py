@@ -2,13 +2,12 @@
 """Subscribers on one untagged link, known by their addresses: each with its contract upstream, and its shaper downstream."""
 import contextlib
 import json
-import threading
 import time
 
 import pytest
 
 from edge import EdgeRouter
-from harness import UdpSink, UdpSource, law, wait_for
+from harness import UdpStream, law, wait_for
 from pair import MBIT, Pair, ports
 
 pytestmark = pytest.mark.paced("measures rates")
@@ -69,35 +68,8 @@ def router(lab, request):
         yield running
 
 
-class Stream:
-    """UDP at an even pace until it is left; how many Mbit/s arrive."""
-
-    def __init__(self, source, sink, address, bind=None):
-        self._sink = UdpSink(sink, address, 4100)
-        self._source = UdpSource(source, address, 4100, bind=(bind, 0) if bind else None)
-        self._done, self._thread = threading.Event(), threading.Thread(target=self._send)
-        self._count, self._at = 0, time.monotonic()
-
-    def _send(self):
-        while not self._done.is_set():
-            self._source.pace(bytes(972), OFFERED * MBIT / 1000, 50)
-
-    def rate(self):
-        """Since the last call."""
-        count, now = self._sink.drain(), time.monotonic()
-        rate = (count - self._count) * 1000 / MBIT / (now - self._at)
-        self._count, self._at = count, now
-        return rate
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._done.set()
-        self._thread.join()
-        for end in (self._sink, self._source):
-            end.__exit__()
+def stream(source, sink, address, bind=None):
+    return UdpStream(source, sink, address, OFFERED * MBIT / 1000, bind=bind)
 
 
 def reach(streams, condition, most):
@@ -106,7 +78,7 @@ def reach(streams, condition, most):
         for s in streams.values():
             s.rate()
         time.sleep(1)
-        found.update({name: s.rate() for name, s in streams.items()})
+        found.update({name: s.rate() / MBIT for name, s in streams.items()})
         assert found.get("acme", 0) <= 1.3 * most, "a burst is a tenth of a second's bytes"
         return condition(found)
 
@@ -128,9 +100,9 @@ def contracts(router):
 
 def test_each_has_its_plan(lab, router):
     with contextlib.ExitStack() as stack:
-        down = {name: stack.enter_context(Stream(lab.b, lab.a, address))
+        down = {name: stack.enter_context(stream(lab.b, lab.a, address))
                 for name, address in {"acme": ACME, "acme6": ACME6, "globex": GLOBEX, "behind": BEHIND_GLOBEX, "other": OTHER}.items()}
-        streams = {**down, "up": stack.enter_context(Stream(lab.a, lab.b, lab.b.address(4), bind=ACME))}
+        streams = {**down, "up": stack.enter_context(stream(lab.a, lab.b, lab.b.address(4), bind=ACME))}
 
         def acme(got, plan):
             return got["acme"] + got["acme6"] == near(DOWN[plan]) and min(got["acme"], got["acme6"]) > 0
@@ -153,7 +125,7 @@ def test_each_has_its_plan(lab, router):
 def test_those_behind_a_shared_gateway_have_it_too(lab, router):
     behind = {"hooli": HOOLI, "hooli6": HOOLI6, "initech": INITECH, "none": NONE_BEHIND}
     with contextlib.ExitStack() as stack:
-        down = {name: stack.enter_context(Stream(lab.b, lab.a, address)) for name, address in behind.items()}
+        down = {name: stack.enter_context(stream(lab.b, lab.a, address)) for name, address in behind.items()}
         reach(down, lambda got: got["hooli"] + got["hooli6"] == near(DOWN["small"]) and min(got["hooli"], got["hooli6"]) > 0
               and got["initech"] == near(DOWN["large"]) and got["none"] > 0.9 * OFFERED, 0)
     rows = {row["prefix"]: row for row in json.loads(router.show("routes", "--json").stdout)}

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A subscriber on one tag of a template: its plan comes and goes under TCP, and a neighbour's packets are all delivered meanwhile."""
 import json
-import threading
 import time
 
 import pytest
 
-from harness import TcpTransfer, UdpSink, UdpSource, law, wait_for
+from harness import TcpTransfer, UdpStream, law, wait_for
 from pair import MBIT
 from test_reload import Reloaded
 from vlan import Access, pings, vlan_yaml
@@ -30,29 +29,6 @@ def configuration(more=""):
     return vlan_yaml(homes=f", shape: {FAST} Mbit/s, queues: down") + PLANS + more
 
 
-class Downstream:
-    """Packets to a home at an even pace until it is left, fewer than its rate."""
-
-    def __init__(self, source, sink):
-        self.sink, self._source = UdpSink(sink, sink.address(4), 4100), UdpSource(source, sink.address(4), 4100)
-        self._done, self._thread = threading.Event(), threading.Thread(target=self._send)
-        self.sent = 0
-
-    def _send(self):
-        while not self._done.is_set():
-            self._source.pace(bytes(472), 250, 25)
-            self.sent += 25
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._done.set()
-        self._thread.join()
-        self._source.__exit__()
-
-
 def rows(router, table, key):
     return {row[key]: row for row in json.loads(router.show(table, "--json").stdout)}
 
@@ -71,7 +47,7 @@ def test_a_plan_comes_to_a_home_and_goes():
     with Access() as lab, Reloaded(lab.router, configuration()) as router:
         smith, jones = lab.home(7), lab.home(8)
         assert pings(smith, lab.up.address(4), 1) == pings(jones, lab.up.address(4), 1) == 1
-        with Downstream(lab.up, jones) as to_jones:
+        with UdpStream(lab.up, jones, jones.address(4), 250, 472) as to_jones:
             tcp = TcpTransfer(lab.up, smith, 5001)
             seconds_until(tcp, FAST, 0)
             before = rows(router, "interfaces", "name")["homes.7"]["tx_packets"]
@@ -82,11 +58,11 @@ def test_a_plan_comes_to_a_home_and_goes():
             print("seconds until the rate is that of the new plan:", *(f"{t:.1f}" for t in taken))
             assert sorted(taken)[1] < 2
             tcp.abort()
-        wait_for(lambda: to_jones.sink.drain() == to_jones.sent)
+            to_jones.stop()
+            wait_for(lambda: to_jones.sink.drain() == to_jones.sent)
         wait_for(lambda: (rows(router, "contracts", "customer").get("smith") or {}).get("service") == "slow")
         interfaces = rows(router, "interfaces", "name")
         assert (interfaces["smith"]["of"], interfaces["smith"]["shape_bytes_per_second"]) == ("homes", SLOW * MBIT)
         assert interfaces["smith"]["tx_packets"] > before > 100 and interfaces["homes"]["members"] == 400, "its counters stay"
         assert rows(router, "subscribers", "name")["smith"]["place"] == "homes.7"
-        to_jones.sink.__exit__()
         router.settle()
